@@ -1,0 +1,25 @@
+export default {
+  testEnvironment: 'node',
+  roots: ['<rootDir>/test', '<rootDir>/packages'],
+  testMatch: ['**/*.test.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleNameMapper: {
+    '^rest-graphql-bridge$': '<rootDir>/packages/rest-graphql-bridge/src/index.ts',
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+  },
+  transform: {
+    '^.+\\.ts$': ['@swc/jest', {
+      jsc: {
+        parser: { syntax: 'typescript', decorators: true },
+        transform: { legacyDecorator: true, decoratorMetadata: false, useDefineForClassFields: true },
+        target: 'es2022',
+      },
+      module: { type: 'es6' },
+    }],
+  },
+  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/packages/.*/dist'],
+  globalSetup: '<rootDir>/test/support/global-setup.ts',
+  globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+  setupFilesAfterEnv: ['<rootDir>/test/support/setup.ts'],
+  testTimeout: 30_000,
+};
