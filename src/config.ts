@@ -1,0 +1,119 @@
+import path from 'node:path';
+import { z } from 'zod';
+
+const flag = z
+  .enum(['true', 'false', '1', '0', ''])
+  .default('')
+  .transform((value) => value === 'true' || value === '1');
+
+const url = (...protocols: string[]) =>
+  z
+    .string()
+    .refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol), {
+      error: `must be a URL starting with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+    })
+    .optional();
+
+const list = z
+  .string()
+  .default('')
+  .transform((value) =>
+    value
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+  );
+
+const environment = z.object({
+  PORT: z.coerce.number().int().min(0).max(65_535).default(4000),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  DATA_DIR: z.string().min(1).default('.opsgraph'),
+  DATABASE_URL: url('postgres:', 'postgresql:'),
+  MONGODB_URL: url('mongodb:', 'mongodb+srv:'),
+  REDIS_URL: url('redis:', 'rediss:'),
+  OIDC_DISCOVERY_URL: url('http:', 'https:'),
+  OIDC_AUDIENCE: z.string().min(1).default('opsgraph'),
+  PUBLIC_URL: url('http:', 'https:'),
+  SEED: z.enum(['demo', 'none']).optional(),
+  ROLE: z.enum(['all', 'api', 'worker']).default('all'),
+  RATE_LIMIT_DISABLED: flag,
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  GRAPHQL_INTROSPECTION: z
+    .enum(['true', 'false'])
+    .default('true')
+    .transform((value) => value === 'true'),
+  GRAPHQL_EXPLORER: z
+    .enum(['true', 'false'])
+    .default('true')
+    .transform((value) => value === 'true'),
+  FILES_ROOTS: list,
+  OPSGRAPH_SECRET_KEY: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/i, { error: 'must be 32 bytes in hexadecimal (64 characters)' })
+    .optional(),
+  JOB_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(4),
+  RUN_MEMORY_LIMIT_MB: z.coerce.number().int().min(64).max(1_048_576).default(1024),
+  DATABASE_POOL_SIZE: z.coerce.number().int().min(2).max(500).default(16),
+});
+
+type Environment = z.infer<typeof environment>;
+
+export interface Config {
+  port: number;
+  host: string;
+  /** Absolute; the default lies in the directory the server was started from. */
+  dataDir: string;
+  databaseUrl: string | undefined;
+  databasePoolSize: number;
+  mongodbUrl: string | undefined;
+  redisUrl: string | undefined;
+  oidcDiscoveryUrl: string | undefined;
+  oidcAudience: string;
+  publicUrl: string | undefined;
+  seedDemo: boolean;
+  role: Environment['ROLE'];
+  rateLimitDisabled: boolean;
+  logLevel: Environment['LOG_LEVEL'];
+  graphqlIntrospection: boolean;
+  graphqlExplorer: boolean;
+  filesRoots: string[];
+  /** 64 hexadecimal characters; undefined means a key generated into DATA_DIR. */
+  secretKey: string | undefined;
+  jobConcurrency: number;
+  runMemoryLimitMb: number;
+}
+
+/** @throws Error with one sentence per wrong variable; the start stops with it. */
+export function parseConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
+  const known = Object.fromEntries(
+    Object.entries(env).filter(([name, value]) => name in environment.shape && value !== ''),
+  );
+  const parsed = environment.safeParse(known);
+  if (!parsed.success) {
+    const sentences = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}.`);
+    throw new Error(`The environment is not usable. ${sentences.join(' ')}`);
+  }
+  const values = parsed.data;
+  return {
+    port: values.PORT,
+    host: values.HOST,
+    dataDir: path.resolve(cwd, values.DATA_DIR),
+    databaseUrl: values.DATABASE_URL,
+    databasePoolSize: values.DATABASE_POOL_SIZE,
+    mongodbUrl: values.MONGODB_URL,
+    redisUrl: values.REDIS_URL,
+    oidcDiscoveryUrl: values.OIDC_DISCOVERY_URL,
+    oidcAudience: values.OIDC_AUDIENCE,
+    publicUrl: values.PUBLIC_URL?.replace(/\/$/, ''),
+    seedDemo: values.SEED === undefined ? values.DATABASE_URL === undefined : values.SEED === 'demo',
+    role: values.ROLE,
+    rateLimitDisabled: values.RATE_LIMIT_DISABLED,
+    logLevel: values.LOG_LEVEL,
+    graphqlIntrospection: values.GRAPHQL_INTROSPECTION,
+    graphqlExplorer: values.GRAPHQL_EXPLORER,
+    filesRoots: values.FILES_ROOTS.map((root) => path.resolve(cwd, root)),
+    secretKey: values.OPSGRAPH_SECRET_KEY,
+    jobConcurrency: values.JOB_CONCURRENCY,
+    runMemoryLimitMb: values.RUN_MEMORY_LIMIT_MB,
+  };
+}

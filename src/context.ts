@@ -1,0 +1,96 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type { Logger } from 'pino';
+import type { Config } from './config.js';
+import { ORGANIZATION_FILTER, WORKSPACE_FILTER } from './entities/tenancy.js';
+import type { UserRole } from './entities/identity/user.js';
+import { AppError } from './errors.js';
+
+/** Who an ITSM token speaks for (ITSM document, Access token claims). */
+export interface ItsmPrincipal {
+  userId: string;
+  email: string;
+  organizationId: string;
+  role: UserRole;
+  sessionId: string;
+  tokenId: string;
+  /** resource:action:scope, as they stood when the token was signed. */
+  permissions: readonly string[];
+}
+
+/** In the order of the platform document's hierarchy; the highest held counts. */
+export const platformRoles = { ADMIN: 100, ENGINEER: 75, ANALYST: 50, STEWARD: 40, VIEWER: 25 } as const;
+export type PlatformRole = keyof typeof platformRoles;
+
+/** Who a platform token speaks for, and in which workspace. */
+export interface PlatformPrincipal {
+  subject: string;
+  email: string | undefined;
+  roles: readonly PlatformRole[];
+  workspaceId: string;
+  workspaceSlug: string;
+  organizationId: string;
+}
+
+/** Who sent the request; both may be set once an OIDC identity is linked to a user. */
+export interface Caller {
+  itsm?: ItsmPrincipal;
+  platform?: PlatformPrincipal;
+}
+
+/** Wakes listeners of a topic on every node, soon and at least once; carries no data that matters. */
+export interface WakeChannel {
+  wake(topic: string): void;
+  on(topic: string, listener: () => void): () => void;
+}
+
+/** The clock's side of a job: losing what is enqueued loses nothing, the row it points at is the truth. */
+export interface JobQueue {
+  enqueue(name: string, payload: unknown): Promise<void>;
+}
+
+/** AES-256-GCM under the installation's key. */
+export interface SecretBox {
+  seal(plaintext: string): string;
+  /** @throws when the text was sealed with another key or changed since. */
+  open(sealed: string): string;
+}
+
+/** What lives as long as the process. */
+export interface Services {
+  config: Config;
+  log: Logger;
+  orm: MikroORM;
+  now(): Date;
+  wake: WakeChannel;
+  jobs: JobQueue;
+  secrets: SecretBox;
+}
+
+/** What lives as long as one request or one job. */
+export interface RequestContext {
+  requestId: string;
+  services: Services;
+  log: Logger;
+  em: EntityManager;
+  caller: Caller;
+}
+
+export function createContext(services: Services, requestId: string, caller: Caller): RequestContext {
+  const em = services.orm.em.fork();
+  const organizationId = caller.itsm?.organizationId ?? caller.platform?.organizationId;
+  if (organizationId !== undefined) em.setFilterParams(ORGANIZATION_FILTER, { organizationId });
+  if (caller.platform) em.setFilterParams(WORKSPACE_FILTER, { workspaceId: caller.platform.workspaceId });
+  return { requestId, services, log: services.log.child({ requestId }), em, caller };
+}
+
+/** @throws AUTHENTICATION_ERROR when no ITSM credential came with the request. */
+export function itsmCaller(context: RequestContext): ItsmPrincipal {
+  if (!context.caller.itsm) throw new AppError('AUTHENTICATION_ERROR', 'An ITSM access token is required');
+  return context.caller.itsm;
+}
+
+/** @throws AUTHENTICATION_ERROR when no platform token came with the request. */
+export function platformCaller(context: RequestContext): PlatformPrincipal {
+  if (!context.caller.platform) throw new AppError('AUTHENTICATION_ERROR', 'A platform access token is required');
+  return context.caller.platform;
+}

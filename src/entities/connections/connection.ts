@@ -1,0 +1,54 @@
+import { Entity, Filter, PrimaryKey, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { GraphQLDateTime, GraphQLJSONObject, GraphQLUUID } from 'graphql-scalars';
+import { Field, ObjectType, registerEnumType } from 'type-graphql';
+import { organizationFilter, workspaceFilter } from '../tenancy.js';
+
+export const ConnectionType = { postgres: 'postgres' } as const;
+export type ConnectionType = (typeof ConnectionType)[keyof typeof ConnectionType];
+registerEnumType(ConnectionType, { name: 'ConnectionType' });
+
+@Entity()
+@Filter(organizationFilter)
+@Filter(workspaceFilter)
+@ObjectType({ description: 'An outside system that pipelines read from or write to.' })
+@Unique({ properties: ['workspaceId', 'name'] })
+export class Connection {
+  @PrimaryKey({ type: 'uuid' })
+  @Field(() => GraphQLUUID)
+  id!: string;
+
+  @Property({ type: 'text' })
+  organizationId!: string;
+
+  @Property({ type: 'uuid' })
+  @Field(() => GraphQLUUID)
+  workspaceId!: string;
+
+  @Property({ type: 'text' })
+  @Field(() => String)
+  name!: string;
+
+  @Property({ type: 'text' })
+  @Field(() => ConnectionType)
+  type!: ConnectionType;
+
+  @Property({ type: 'json' })
+  @Field(() => GraphQLJSONObject, { description: 'postgres: host, port, database, ssl.' })
+  config!: Record<string, unknown>;
+
+  /** AES-256-GCM; write-only over every API. */
+  @Property({ type: 'text', nullable: true, hidden: true })
+  sealedCredentials: string | null = null;
+
+  @Property({ type: 'datetime', columnType: 'timestamptz(3)' })
+  @Field(() => GraphQLDateTime)
+  createdAt!: Date;
+
+  @Property({ type: 'datetime', columnType: 'timestamptz(3)' })
+  @Field(() => GraphQLDateTime)
+  updatedAt!: Date;
+
+  @Property({ type: 'text' })
+  @Field(() => String)
+  createdBy!: string;
+}

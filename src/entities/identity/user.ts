@@ -1,0 +1,63 @@
+import { Entity, Filter, Index, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { GraphQLEmailAddress } from 'graphql-scalars';
+import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
+import { organizationFilter } from '../tenancy.js';
+
+export const UserRole = {
+  end_user: 'end_user',
+  service_desk_agent: 'service_desk_agent',
+  service_desk_manager: 'service_desk_manager',
+  tenant_admin: 'tenant_admin',
+  super_admin: 'super_admin',
+} as const;
+export type UserRole = (typeof UserRole)[keyof typeof UserRole];
+
+registerEnumType(UserRole, { name: 'UserRole', description: 'ITSM document, Roles.' });
+
+@Entity()
+@Filter(organizationFilter)
+@ObjectType()
+export class User {
+  @PrimaryKey({ type: 'text' })
+  @Field(() => ID)
+  id!: string;
+
+  @Property({ type: 'text' })
+  @Index()
+  @Field(() => ID)
+  organizationId!: string;
+
+  /** Unique over the installation, since a login names no tenant. Stored in lower case. */
+  @Property({ type: 'text', unique: true })
+  @Field(() => GraphQLEmailAddress)
+  email!: string;
+
+  @Property({ type: 'text' })
+  @Field(() => String)
+  name!: string;
+
+  @Property({ type: 'text' })
+  @Field(() => UserRole)
+  role!: UserRole;
+
+  /** argon2id in PHC string format. */
+  @Property({ type: 'text', hidden: true })
+  passwordHash!: string;
+
+  @Property({ type: 'boolean', default: true })
+  active: boolean = true;
+
+  /** Roles the embedded OIDC issuer puts into this user's platform tokens. */
+  @Property({ type: 'array', default: [] })
+  platformRoles: string[] = [];
+
+  /** Workspace the embedded OIDC issuer puts into this user's platform tokens. */
+  @Property({ type: 'uuid', nullable: true })
+  defaultWorkspaceId: string | null = null;
+
+  @Property({ type: 'datetime', columnType: 'timestamptz(3)' })
+  createdAt!: Date;
+
+  @Property({ type: 'datetime', columnType: 'timestamptz(3)' })
+  updatedAt!: Date;
+}

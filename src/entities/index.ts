@@ -1,0 +1,44 @@
+import { Connection } from './connections/connection.js';
+import { Event } from './events/event.js';
+import { OidcArtifact } from './identity/oidc-artifact.js';
+import { OidcClient } from './identity/oidc-client.js';
+import { Organization } from './identity/organization.js';
+import { RefreshToken } from './identity/refresh-token.js';
+import { Session } from './identity/session.js';
+import { SigningKey } from './identity/signing-key.js';
+import { Team } from './identity/team.js';
+import { TeamMember } from './identity/team-member.js';
+import { User } from './identity/user.js';
+import { Workspace } from './identity/workspace.js';
+import { Pipeline } from './pipelines/pipeline.js';
+import { PipelineRevision } from './pipelines/pipeline-revision.js';
+import { Run } from './runs/run.js';
+import { RunMessage } from './runs/run-message.js';
+import { RunTask } from './runs/run-task.js';
+import { Ticket } from './tickets/ticket.js';
+import { TicketCounter } from './tickets/ticket-counter.js';
+import { TicketTotal } from './tickets/ticket-total.js';
+
+/** The explicit list: an entity that is not here has no table. */
+export const entities = [
+  Connection,
+  Event,
+  OidcArtifact,
+  OidcClient,
+  Organization,
+  Pipeline,
+  PipelineRevision,
+  RefreshToken,
+  Run,
+  RunMessage,
+  RunTask,
+  Session,
+  SigningKey,
+  Team,
+  TeamMember,
+  Ticket,
+  TicketCounter,
+  TicketTotal,
+  User,
+  Workspace,
+];

@@ -1,0 +1,35 @@
+import { BigIntType } from '@mikro-orm/core';
+import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import type { RunTaskStatus } from './run-enums.js';
+
+/** A node of a run's task graph. Reached only through its run, which carries the tenant. */
+@Entity()
+export class RunTask {
+  @PrimaryKey({ type: 'uuid' })
+  runId!: string;
+
+  @PrimaryKey({ type: 'text' })
+  taskId!: string;
+
+  /** Place in the topological order, from 0. */
+  @Property({ type: 'integer' })
+  position!: number;
+
+  @Property({ type: 'text' })
+  status: RunTaskStatus = 'PENDING';
+
+  @Property({ type: 'integer', default: 0 })
+  attempt: number = 0;
+
+  @Property({ type: 'text', nullable: true })
+  error: string | null = null;
+
+  @Property({ type: new BigIntType('number'), nullable: true })
+  rows: number | null = null;
+
+  @Property({ type: 'datetime', columnType: 'timestamptz(3)', nullable: true })
+  startedAt: Date | null = null;
+
+  @Property({ type: 'datetime', columnType: 'timestamptz(3)', nullable: true })
+  finishedAt: Date | null = null;
+}

@@ -1,0 +1,100 @@
+import { BigIntType } from '@mikro-orm/core';
+import { Entity, Filter, Index, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { GraphQLDateTime, GraphQLUUID } from 'graphql-scalars';
+import { Field, Int, ObjectType } from 'type-graphql';
+import { organizationFilter, workspaceFilter } from '../tenancy.js';
+import { RunEngine, type RunState } from './run-enums.js';
+
+const timestamp = { type: 'datetime', columnType: 'timestamptz(3)' } as const;
+
+/** The row is the truth: a worker holds it by a lease, and any worker may take it over when the lease has run out. */
+@Entity()
+@Filter(organizationFilter)
+@Filter(workspaceFilter)
+@ObjectType({ description: 'One execution of a pipeline definition.' })
+@Index({ properties: ['workspaceId', 'createdAt', 'id'] })
+@Index({ properties: ['pipelineId', 'createdAt', 'id'] })
+@Index({
+  name: 'run_unfinished',
+  expression: `create index "run_unfinished" on "run" ("lease_until") where "state" in ('QUEUED', 'RUNNING', 'HEALING')`,
+})
+export class Run {
+  @PrimaryKey({ type: 'uuid' })
+  @Field(() => GraphQLUUID, { name: 'runId' })
+  id!: string;
+
+  @Property({ type: 'text' })
+  organizationId!: string;
+
+  @Property({ type: 'uuid' })
+  @Field(() => GraphQLUUID)
+  workspaceId!: string;
+
+  @Property({ type: 'uuid' })
+  @Field(() => GraphQLUUID)
+  pipelineId!: string;
+
+  @Property({ type: 'integer' })
+  @Field(() => Int)
+  pipelineVersion!: number;
+
+  /** The text this run executes, which the run request may have replaced for this run alone. */
+  @Property({ type: 'text' })
+  yamlDefinition!: string;
+
+  @Property({ type: 'text' })
+  state: RunState = 'QUEUED';
+
+  @Property({ type: 'text' })
+  @Field(() => RunEngine)
+  engine!: RunEngine;
+
+  @Property({ type: 'integer' })
+  @Field(() => Int)
+  taskCount!: number;
+
+  @Property({ type: 'text' })
+  @Field(() => String)
+  triggeredBy!: string;
+
+  /** Why it is FAILED, in a sentence. */
+  @Property({ type: 'text', nullable: true })
+  @Field(() => String, { nullable: true })
+  error: string | null = null;
+
+  @Property({ type: 'text', nullable: true })
+  leaseOwner: string | null = null;
+
+  @Property({ ...timestamp, nullable: true })
+  leaseUntil: Date | null = null;
+
+  /** How often a worker took it up. */
+  @Property({ type: 'integer', default: 0 })
+  @Field(() => Int)
+  attempts: number = 0;
+
+  @Property({ ...timestamp, nullable: true })
+  cancelRequestedAt: Date | null = null;
+
+  /** Number of the last message; taken under the row's lock, so that numbers become visible in order. */
+  @Property({ type: 'integer', default: 0 })
+  lastSeq: number = 0;
+
+  @Property({ type: new BigIntType('number'), default: 0 })
+  rowsRead: number = 0;
+
+  @Property({ type: new BigIntType('number'), default: 0 })
+  rowsWritten: number = 0;
+
+  @Property(timestamp)
+  @Field(() => GraphQLDateTime)
+  createdAt!: Date;
+
+  @Property({ ...timestamp, nullable: true })
+  @Field(() => GraphQLDateTime, { nullable: true })
+  startedAt: Date | null = null;
+
+  @Property({ ...timestamp, nullable: true })
+  @Field(() => GraphQLDateTime, { nullable: true })
+  finishedAt: Date | null = null;
+}
