@@ -1,0 +1,1 @@
+export type * from './pipeline-definition.js';

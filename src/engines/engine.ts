@@ -1,0 +1,78 @@
+import type { TaskSpec } from './task-spec.js';
+
+/** What every back end of a run offers. One session belongs to one run; its state is the Parquet files in the run's directory. */
+
+export type EngineKind = 'BATCH' | 'STREAM' | 'JDBC';
+export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
+
+export interface PostgresConnectionTarget {
+  type: 'postgres';
+  host: string;
+  port: number;
+  database: string;
+  user: string;
+  password?: string;
+  /** `true` verifies the certificate; an object gives its own authority or switches verification off. */
+  ssl?: boolean | { ca?: string; rejectUnauthorized?: boolean };
+}
+
+export type ConnectionTarget = PostgresConnectionTarget;
+
+export interface SessionOptions {
+  runId: string;
+  /** Intermediate results live here, one `<taskId>.parquet` per finished source or transformation. Created when missing. */
+  runDirectory: string;
+  /** Megabytes (10^6 bytes) the back end's buffers may take together. Resident memory may reach two to three times this. */
+  memoryLimitMb: number;
+  threads: number;
+  /** Megabytes (10^6 bytes) that may be spilled to disk; 10 times the memory limit when absent. */
+  spillLimitMb?: number;
+  /** Directories below which an absolute path of a file source or target may lie. */
+  filesRoots: readonly string[];
+  /** The directory that relative paths start from and may not leave. */
+  filesBase: string;
+  /** Called in the server process when a task that names the connection starts. Its rejection fails the task as CONNECTION. */
+  resolveConnection(name: string): Promise<ConnectionTarget>;
+}
+
+export interface EngineTask {
+  id: string;
+  /** Ids of the tasks whose results this one reads; they must have finished before. */
+  inputs: readonly string[];
+  spec: TaskSpec;
+}
+
+export interface TaskProgress {
+  /** 0 to 100. */
+  percent: number;
+  rows: number;
+}
+
+export interface TaskHooks {
+  /** Aborting interrupts the task. A reason named `TimeoutError` gives the error kind TIMEOUT, any other CANCELLED. */
+  signal: AbortSignal;
+  log(level: LogLevel, message: string): void;
+  progress?(progress: TaskProgress): void;
+}
+
+export interface TaskOutcome {
+  rows: number;
+  /** Size of the written file, when the task wrote one. */
+  bytes?: number;
+  /** The written file, or the table as `schema.name`. */
+  output?: string;
+  /** A target only: an earlier attempt of the same run had already written it, so nothing was written now. */
+  alreadyDone?: boolean;
+}
+
+export interface EngineSession {
+  /** Runs one task. Safe to repeat: the same task of the same run has one result. Rejects with EngineError only. */
+  execute(task: EngineTask, hooks: TaskHooks): Promise<TaskOutcome>;
+  /** Interrupts what is still running and ends the back end. The files in the run's directory stay. */
+  close(): Promise<void>;
+}
+
+export interface Engine {
+  readonly kind: EngineKind;
+  open(options: SessionOptions): Promise<EngineSession>;
+}
