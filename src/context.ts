@@ -1,8 +1,8 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
-import { ORGANIZATION_FILTER, WORKSPACE_FILTER } from './entities/tenancy.js';
 import type { UserRole } from './entities/identity/user.js';
+import { ORGANIZATION_FILTER, WORKSPACE_FILTER } from './entities/tenancy.js';
 import { AppError } from './errors.js';
 
 /** Who an ITSM token speaks for (ITSM document, Access token claims). */
@@ -91,6 +91,7 @@ export function itsmCaller(context: RequestContext): ItsmPrincipal {
 
 /** @throws AUTHENTICATION_ERROR when no platform token came with the request. */
 export function platformCaller(context: RequestContext): PlatformPrincipal {
-  if (!context.caller.platform) throw new AppError('AUTHENTICATION_ERROR', 'A platform access token is required');
+  if (!context.caller.platform)
+    throw new AppError('AUTHENTICATION_ERROR', 'A platform access token is required');
   return context.caller.platform;
 }
