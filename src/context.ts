@@ -1,7 +1,9 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
+import type { Event } from './entities/events/event.js';
 import type { UserRole } from './entities/identity/user.js';
+import type { RunMessage } from './entities/runs/run-message.js';
 import { ORGANIZATION_FILTER, WORKSPACE_FILTER } from './entities/tenancy.js';
 import { AppError } from './errors.js';
 
@@ -46,6 +48,26 @@ export interface WakeChannel {
 /** The clock's side of a job: losing what is enqueued loses nothing, the row it points at is the truth. */
 export interface JobQueue {
   enqueue(name: string, payload: unknown): Promise<void>;
+  /** False while the store is away; what must not be accepted then asks first. */
+  healthy(): boolean;
+}
+
+/** Something that is followed until its consumer calls `return()`, which frees it at once. */
+export type Followed<T> = AsyncIterableIterator<T, undefined>;
+
+/** The event log: what happened after `after`, then what happens from now on, in order, without gap or duplicate. */
+export interface EventFeed {
+  subscribe(options: {
+    organizationId: string;
+    after?: number;
+    accepts(event: Event): boolean;
+    maxBuffered?: number;
+  }): Followed<Event>;
+}
+
+/** The messages of one run after a number, until the run has ended. */
+export interface RunFeed {
+  follow(runId: string, after: number): Followed<RunMessage>;
 }
 
 /** AES-256-GCM under the installation's key. */
@@ -62,6 +84,8 @@ export interface Services {
   orm: MikroORM;
   now(): Date;
   wake: WakeChannel;
+  events: EventFeed;
+  runs: RunFeed;
   jobs: JobQueue;
   secrets: SecretBox;
 }

@@ -47,7 +47,7 @@ export class Pipeline {
   @Field(() => String)
   yamlDefinition!: string;
 
-  @Property({ type: 'integer', version: true })
+  @Property({ type: 'integer' })
   @Field(() => Int, { description: 'Starts at 1; every update adds one and stores a revision.' })
   version: number = 1;
 

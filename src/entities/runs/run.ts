@@ -1,9 +1,28 @@
 import { BigIntType } from '@mikro-orm/core';
 import { Entity, Filter, Index, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
-import { GraphQLDateTime, GraphQLUUID } from 'graphql-scalars';
+import { GraphQLDateTime, GraphQLSafeInt, GraphQLUUID } from 'graphql-scalars';
 import { Field, Int, ObjectType } from 'type-graphql';
 import { organizationFilter, workspaceFilter } from '../tenancy.js';
 import { RunEngine, type RunState } from './run-enums.js';
+
+/** One recovery of a task: what was done, why, and how it ended. */
+@ObjectType()
+export class RunHealing {
+  @Field(() => String)
+  taskId!: string;
+
+  @Field(() => String)
+  strategy!: string;
+
+  @Field(() => String)
+  reason!: string;
+
+  @Field(() => Int, { description: 'The attempt that failed, from 1.' })
+  attempt!: number;
+
+  @Field(() => String, { description: 'SUCCESS or FAILED.' })
+  outcome!: string;
+}
 
 const timestamp = { type: 'datetime', columnType: 'timestamptz(3)' } as const;
 
@@ -81,10 +100,16 @@ export class Run {
   lastSeq: number = 0;
 
   @Property({ type: new BigIntType('number'), default: 0 })
+  @Field(() => GraphQLSafeInt, { description: 'Rows that the sources gave.' })
   rowsRead: number = 0;
 
   @Property({ type: new BigIntType('number'), default: 0 })
+  @Field(() => GraphQLSafeInt, { description: 'Rows that the targets took.' })
   rowsWritten: number = 0;
+
+  @Property({ type: 'json', default: '[]' })
+  @Field(() => [RunHealing])
+  healing: RunHealing[] = [];
 
   @Property(timestamp)
   @Field(() => GraphQLDateTime)
