@@ -2,7 +2,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
 import type { Event } from './entities/events/event.js';
-import type { UserRole } from './entities/identity/user.js';
+import type { User, UserRole } from './entities/identity/user.js';
 import type { RunMessage } from './entities/runs/run-message.js';
 import { ORGANIZATION_FILTER, WORKSPACE_FILTER } from './entities/tenancy.js';
 import { AppError } from './errors.js';
@@ -75,6 +75,25 @@ export interface SecretBox {
   seal(plaintext: string): string;
   /** @throws when the text was sealed with another key or changed since. */
   open(sealed: string): string;
+  /** 32 bytes for one purpose, derived from the installation's key: the same on every node, unlike any other purpose's. */
+  deriveKey(purpose: string): Uint8Array;
+}
+
+/** The access tokens of /v1. */
+export interface ItsmTokens {
+  /** A signed token of 900 s with the claims of the ITSM document; permissions are those of the user's role now. */
+  issue(user: Pick<User, 'id' | 'email' | 'organizationId' | 'role'>, sessionId: string): Promise<string>;
+  /** @throws TOKEN_EXPIRED for a good token that is past its time, TOKEN_INVALID for anything else that is not good. */
+  verify(token: string): Promise<ItsmPrincipal>;
+}
+
+/** The access tokens of /api/v1, made by the OIDC issuer. */
+export interface PlatformTokens {
+  /**
+   * @throws TOKEN_EXPIRED, TOKEN_INVALID, AUTHORIZATION_ERROR without a known workspace or role, SERVICE_UNAVAILABLE
+   *   while the issuer's keys can't be had.
+   */
+  verify(token: string): Promise<PlatformPrincipal>;
 }
 
 /** What lives as long as the process. */

@@ -19,4 +19,8 @@ export class RefreshToken {
   @Property({ type: 'datetime', columnType: 'timestamptz(3)' })
   @Index()
   expiresAt!: Date;
+
+  /** Single use: set by whoever exchanged it first. */
+  @Property({ type: 'datetime', columnType: 'timestamptz(3)', nullable: true })
+  usedAt: Date | null = null;
 }

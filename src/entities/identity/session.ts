@@ -18,6 +18,17 @@ export class Session {
   @Property({ type: 'datetime', columnType: 'timestamptz(3)' })
   createdAt!: Date;
 
+  /** What the client called its device at login; a changed one later asks for a new login. */
+  @Property({ type: 'text', nullable: true })
+  deviceFingerprint: string | null = null;
+
+  /** Moves on with each refresh: the end of the newest refresh token. */
+  @Property({ type: 'datetime', columnType: 'timestamptz(3)' })
+  @Index()
+  expiresAt!: Date;
+
+  /** Indexed because every node asks for the latest ones. */
   @Property({ type: 'datetime', columnType: 'timestamptz(3)', nullable: true })
+  @Index()
   revokedAt: Date | null = null;
 }
