@@ -1,25 +1,22 @@
 import type { GraphQLFieldResolver } from 'graphql';
+import { itsmCaller, platformCaller, type RequestContext } from '../context.js';
 import {
-  itsmCaller,
-  type PlatformRole,
-  platformCaller,
-  platformRoles,
-  type RequestContext,
-} from '../context.js';
-import { implies, platformAllows } from '../domain/identity/index.js';
+  highestPlatformRole,
+  implies,
+  type Permission,
+  type PlatformAction,
+  platformAllows,
+  platformMinimumRole,
+} from '../domain/identity/index.js';
 import { AppError } from '../errors.js';
 import type { Requirement } from '../resolvers/permission.js';
 
 type Check = (context: RequestContext) => void;
 type Resolver = GraphQLFieldResolver<unknown, RequestContext>;
 
-const rolesFromLowest = (Object.keys(platformRoles) as PlatformRole[]).toSorted(
-  (a, b) => platformRoles[a] - platformRoles[b],
-);
-
 /**
  * The check is chosen once per field when the schema is built: a type-graphql guard would put an async chain in front
- * of every root field, this is one synchronous call.
+ * of every root field, this is one synchronous call. Undefined means that nobody is asked for anything.
  */
 export function checkOf(requirement: Requirement): Check | undefined {
   if ('itsm' in requirement) return itsmCheck(requirement.itsm);
@@ -34,7 +31,7 @@ export function guarded(resolve: Resolver, check: Check): Resolver {
   };
 }
 
-function itsmCheck(needed: string): Check {
+function itsmCheck(needed: Permission): Check {
   return (context) => {
     const caller = itsmCaller(context);
     if (implies(caller.permissions, needed)) return;
@@ -44,17 +41,13 @@ function itsmCheck(needed: string): Check {
   };
 }
 
-function platformCheck(action: 'read' | 'write' | 'delete'): Check {
-  const requiredRole = rolesFromLowest.find((role) => platformAllows([role], action));
+function platformCheck(action: PlatformAction): Check {
+  const requiredRole = platformMinimumRole[action];
   return (context) => {
     const { roles } = platformCaller(context);
     if (platformAllows(roles, action)) return;
     throw new AppError('AUTHORIZATION_ERROR', `This needs the role ${requiredRole} or a higher one`, {
-      details: { requiredPermission: action, requiredRole, currentRole: highest(roles) },
+      details: { requiredPermission: action, requiredRole, currentRole: highestPlatformRole(roles) ?? null },
     });
   };
-}
-
-function highest(roles: readonly PlatformRole[]): PlatformRole | undefined {
-  return rolesFromLowest.findLast((role) => roles.includes(role));
 }

@@ -1,4 +1,5 @@
 import { Extensions } from 'type-graphql';
+import type { Permission as ItsmPermission, PlatformAction } from '../domain/identity/index.js';
 
 /**
  * What a caller must hold before a root field runs.
@@ -8,8 +9,8 @@ import { Extensions } from 'type-graphql';
  */
 export type Requirement =
   | { readonly public: true }
-  | { readonly itsm: `${string}:${string}:${'own' | 'team' | 'all'}` }
-  | { readonly platform: 'read' | 'write' | 'delete' };
+  | { readonly itsm: ItsmPermission }
+  | { readonly platform: PlatformAction };
 
 const EXTENSION = 'permission';
 
