@@ -1,4 +1,4 @@
-import { BigIntType } from '@mikro-orm/core';
+import { BigIntType, type Opt } from '@mikro-orm/core';
 import { Entity, Filter, Index, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import { GraphQLDateTime, GraphQLJSONObject, GraphQLSafeInt } from 'graphql-scalars';
 import { Field, ID, ObjectType } from 'type-graphql';
@@ -15,12 +15,19 @@ import { organizationFilter } from '../tenancy.js';
 @Index({ properties: ['organizationId', 'seq'] })
 @Index({
   name: 'event_unsequenced',
-  expression: 'create index "event_unsequenced" on "event" ("id") where "seq" is null',
+  expression: 'create index "event_unsequenced" on "event" ("position") where "seq" is null',
 })
 export class Event {
   @PrimaryKey({ type: 'text' })
   @Field(() => ID)
   id!: string;
+
+  /**
+   * Order of insertion, given by the database: of two transactions that changed the same row the later one has the
+   * higher position, whatever the clocks of their nodes say. It breaks ties for the sequencer and is nobody else's.
+   */
+  @Property({ type: new BigIntType('number'), generated: 'identity', hidden: true })
+  position!: Opt<number>;
 
   @Property({ type: new BigIntType('number'), nullable: true, unique: true })
   @Field(() => GraphQLSafeInt, { description: 'Position in the log; pass it on to resume after it.' })
