@@ -1,0 +1,26 @@
+export {
+  type Bridge,
+  type BridgeOptions,
+  type ContextExtras,
+  createBridge,
+  type RouteInfo,
+} from './bridge.js';
+export type { ErrorRenderer, Failure, InputPlace, InputProblem, RenderedFailure } from './failure.js';
+export type { ScalarConstraints } from './input-check.js';
+export { type Param, param, type SchemaObject } from './param.js';
+export type { OnUnexpected } from './respond.js';
+export { type Route, route, routeFor, routes } from './route.js';
+export type {
+  BodyOptions,
+  BodyType,
+  CloseFrame,
+  Method,
+  NullPolicy,
+  ResponseType,
+  RouteTable,
+  Row,
+  RowInput,
+  SseEvent,
+  UploadedFile,
+} from './row.js';
+export type { Surface } from './surface.js';

@@ -1,0 +1,134 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  type ExecutionResult,
+  type GraphQLInputType,
+  getNullableType,
+  isInputObjectType,
+  isNonNullType,
+} from 'graphql';
+import { type InputProblem, RequestRefused } from './failure.js';
+import { bodyProblem, type InputChecks, isPlainObject } from './input-check.js';
+import { receiveMultipart } from './multipart.js';
+import type { Operation } from './operation.js';
+import { checkMediaType, decodeText, hasBody, parseJson, readBytes } from './request-body.js';
+import { refuseProblems } from './request-parameters.js';
+import { sendJson, sendText } from './respond.js';
+import type { BodyOptions, BodyType, JsonRow, RowInput } from './row.js';
+import type { Mutable } from './row-input.js';
+
+type ReadBody = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  input: Mutable<RowInput<unknown>>,
+  problems: InputProblem[],
+) => Promise<void>;
+
+export interface JsonPlan {
+  readonly row: JsonRow<never>;
+  readonly operation: Operation;
+  /** Undefined when the row takes no body. */
+  readonly readBody: ReadBody | undefined;
+  readonly select: (data: unknown) => unknown;
+  readonly omitNulls: ((value: unknown) => void) | undefined;
+}
+
+/** Runs a row whose parameters have been read and writes its answer. */
+export async function serveJson(
+  plan: JsonPlan,
+  request: IncomingMessage,
+  response: ServerResponse,
+  input: Mutable<RowInput<unknown>>,
+  problems: InputProblem[],
+): Promise<void> {
+  if (plan.readBody) await plan.readBody(request, response, input, problems);
+  refuseProblems(problems);
+  const variables = plan.operation.prepare({ ...givenVariables(plan.row, input) });
+  const running = plan.operation.run(undefined, input.context, variables);
+  // Not awaited when it is no promise: a turn of the microtask queue costs more than a small operation.
+  answer(plan, request, response, running instanceof Promise ? await running : running);
+}
+
+function givenVariables(row: JsonRow<never>, input: RowInput<unknown>): object {
+  const variables = row.variables as ((input: RowInput<unknown>) => object) | undefined;
+  if (variables) return variables(input);
+  return row.body?.variable === undefined ? {} : { [row.body.variable]: input.body };
+}
+
+function answer(
+  plan: JsonPlan,
+  request: IncomingMessage,
+  response: ServerResponse,
+  result: ExecutionResult,
+): void {
+  if (result.errors) throw new RequestRefused({ kind: 'graphql', errors: result.errors });
+  const { row } = plan;
+  const { data } = result;
+  const type = row.response ?? 'json';
+  const byDefault = type === 'none' ? 204 : 200;
+  const status = typeof row.status === 'function' ? row.status(data) : (row.status ?? byDefault);
+  const headers = row.responseHeaders?.(data);
+  const body = type === 'none' ? undefined : plan.select(data);
+  if (type === 'text') {
+    if (typeof body !== 'string') {
+      throw new TypeError(`${row.method} ${row.path} answers text, but selected ${typeof body}`);
+    }
+    sendText(request, response, status, body, headers);
+    return;
+  }
+  plan.omitNulls?.(body);
+  sendJson(request, response, status, body, headers);
+}
+
+/** The body type a row means when it doesn't say: JSON as soon as a variable is named. */
+export function bodyTypeOf(body: BodyOptions | undefined): BodyType {
+  return body === undefined ? 'none' : (body.type ?? 'json');
+}
+
+/**
+ * Compiles how a row's body is read. An absent body is never refused for its content type: it is checked like `{}`,
+ * so the required fields are named.
+ */
+export function compileBody(
+  options: BodyOptions | undefined,
+  variableType: GraphQLInputType | undefined,
+  checks: InputChecks,
+  maxBodyBytes: number,
+): ReadBody | undefined {
+  const type = bodyTypeOf(options);
+  if (options === undefined || type === 'none') return undefined;
+  const limitBytes = options.limitBytes ?? maxBodyBytes;
+  if (type === 'multipart') return receiveMultipart(options, limitBytes);
+  const check = type === 'json' && variableType ? checks.of(variableType) : undefined;
+  const whenAbsent = absentBody(options, variableType, type);
+  return async (request, _response, input, problems) => {
+    if (!hasBody(request)) {
+      input.body = whenAbsent();
+      if (options.optional && input.body === undefined) return;
+    } else {
+      checkMediaType(request, type);
+      const bytes = await readBytes(request, limitBytes);
+      if (bytes.length === 0) input.body = whenAbsent();
+      else input.body = type === 'text' ? decodeText(bytes) : parseJson(bytes);
+    }
+    if (options.readOnly) dropFields(input.body, options.readOnly);
+    if (check) check(input.body, [], problems);
+    else if (input.body === undefined && !options.optional)
+      problems.push(bodyProblem([], 'isDefined', 'is required'));
+  };
+}
+
+function absentBody(
+  options: BodyOptions,
+  variableType: GraphQLInputType | undefined,
+  type: BodyType,
+): () => unknown {
+  if (options.optional || type !== 'json' || !isNonNullType(variableType)) return () => undefined;
+  return isInputObjectType(getNullableType(variableType)) ? () => ({}) : () => undefined;
+}
+
+function dropFields(body: unknown, names: readonly string[]): void {
+  for (const value of Array.isArray(body) ? body : [body]) {
+    if (!isPlainObject(value)) continue;
+    for (const name of names) delete value[name];
+  }
+}
