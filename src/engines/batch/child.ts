@@ -1,0 +1,65 @@
+import { rmSync } from 'node:fs';
+import { toEngineError } from './classify-error.js';
+import { DuckDbInstances } from './duckdb-instances.js';
+import type { FromChild, ToChild, WireError } from './messages.js';
+import { runTask } from './run-task.js';
+
+/** The engine's child process: opens DuckDB, runs the tasks it is sent, and dies with its parent. */
+
+const running = new Map<number, AbortController>();
+let instances: DuckDbInstances | undefined;
+
+process.on('message', (message: ToChild) => {
+  if (message.type === 'open') void open(message);
+  else if (message.type === 'execute') void execute(message);
+  else if (message.type === 'cancel') running.get(message.id)?.abort();
+  else end(0);
+});
+// The server was killed: its run will be resumed elsewhere, so this process must not go on writing.
+process.on('disconnect', () => end(1));
+
+async function open({ options }: Extract<ToChild, { type: 'open' }>): Promise<void> {
+  try {
+    instances = await DuckDbInstances.open(options);
+    send({ type: 'ready' });
+  } catch (error) {
+    send({ type: 'refused', error: wire(error) });
+  }
+}
+
+async function execute({ id, task, connection }: Extract<ToChild, { type: 'execute' }>): Promise<void> {
+  const controller = new AbortController();
+  running.set(id, controller);
+  try {
+    if (!instances) throw new Error('A task came before the session was opened.');
+    const outcome = await runTask({
+      task,
+      connection,
+      instances,
+      options: instances.options,
+      signal: controller.signal,
+      log: (level, message) => send({ type: 'log', id, level, message }),
+      progress: (percent, rows) => send({ type: 'progress', id, percent, rows }),
+    });
+    send({ type: 'done', id, outcome });
+  } catch (error) {
+    send({ type: 'failed', id, error: wire(error) });
+  } finally {
+    running.delete(id);
+  }
+}
+
+function wire(error: unknown): WireError {
+  const { kind, message, transient } = toEngineError(error, 'INTERNAL');
+  return { kind, message, transient };
+}
+
+function send(message: FromChild): void {
+  if (process.connected) process.send?.(message);
+}
+
+function end(code: number): never {
+  for (const controller of running.values()) controller.abort();
+  if (instances) rmSync(instances.spillDirectory, { recursive: true, force: true });
+  process.exit(code);
+}

@@ -1,0 +1,79 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import type { ChildOptions } from './messages.js';
+import { literal } from './sql-text.js';
+
+export type InstanceName = 'sandbox' | 'loader';
+
+/** A loader only streams between files, so it gets the small part of the memory. */
+const MEMORY_SHARE: Record<InstanceName, number> = { sandbox: 0.75, loader: 0.25 };
+
+/**
+ * Two DuckDB instances, because file access is a setting of the whole instance and cannot be changed once taken away.
+ * `sandbox` runs the author's SQL and reaches only the run's directory; `loader` runs only the engine's own
+ * statements and reaches the file roots too. Neither loads extensions; the sandbox's configuration is locked.
+ */
+export class DuckDbInstances {
+  readonly spillDirectory: string;
+  readonly #opened = new Map<InstanceName, Promise<DuckDBInstance>>();
+
+  private constructor(readonly options: ChildOptions) {
+    this.spillDirectory = join(options.runDirectory, `.spill-${process.pid}`);
+  }
+
+  static async open(options: ChildOptions): Promise<DuckDbInstances> {
+    const instances = new DuckDbInstances(options);
+    await mkdir(instances.spillDirectory, { recursive: true, mode: 0o700 });
+    await instances.#instance('sandbox');
+    return instances;
+  }
+
+  /** A new connection, to be closed by the caller. */
+  async connect(name: InstanceName): Promise<DuckDBConnection> {
+    const instance = await this.#instance(name);
+    return instance.connect();
+  }
+
+  #instance(name: InstanceName): Promise<DuckDBInstance> {
+    const existing = this.#opened.get(name);
+    if (existing) return existing;
+    const opening = this.#openInstance(name);
+    this.#opened.set(name, opening);
+    return opening;
+  }
+
+  async #openInstance(name: InstanceName): Promise<DuckDBInstance> {
+    const { memoryLimitMb, threads, runDirectory } = this.options;
+    const spillMb = this.options.spillLimitMb ?? memoryLimitMb * 10;
+    const instance = await DuckDBInstance.create(':memory:', {
+      memory_limit: `${Math.ceil(memoryLimitMb * MEMORY_SHARE[name])}MB`,
+      max_temp_directory_size: `${Math.ceil(spillMb * MEMORY_SHARE[name])}MB`,
+      threads: String(threads),
+      temp_directory: join(this.spillDirectory, name),
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+      allow_community_extensions: 'false',
+    });
+    const roots = name === 'loader' ? await this.#fileRoots() : [];
+    const connection = await instance.connect();
+    try {
+      await connection.run("SET GLOBAL TimeZone = 'UTC'");
+      await connection.run(`SET allowed_directories = [${[runDirectory, ...roots].map(literal).join(', ')}]`);
+      await connection.run('SET enable_external_access = false');
+      if (name === 'sandbox') await connection.run('SET lock_configuration = true');
+    } finally {
+      connection.closeSync();
+    }
+    return instance;
+  }
+
+  async #fileRoots(): Promise<string[]> {
+    const { filesBase, filesRoots } = this.options;
+    await mkdir(filesBase, { recursive: true });
+    const found = await Promise.all(
+      [filesBase, ...filesRoots].map((path) => realpath(path).catch(() => undefined)),
+    );
+    return found.filter((path) => path !== undefined);
+  }
+}

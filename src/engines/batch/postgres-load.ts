@@ -1,0 +1,182 @@
+import type { Client } from 'pg';
+import { EngineError } from '../engine-error.js';
+import type { PostgresTargetSpec } from '../task-spec.js';
+import { identifier } from './sql-text.js';
+import { type TableName, tableName } from './table-name.js';
+
+export interface LoadColumn {
+  name: string;
+  /** PostgreSQL type, used when the target has to be made. */
+  type: string;
+}
+
+export interface LoadPlan {
+  target: TableName;
+  exists: boolean;
+  mode: PostgresTargetSpec['mode'];
+  columns: readonly LoadColumn[];
+  keys: readonly string[];
+  /** A unique index covers exactly the keys, so ON CONFLICT can use it. */
+  keysAreUnique: boolean;
+  staging: string;
+}
+
+const STAGING = 'pg_temp.opsgraph_staging';
+
+/** Looks at the target as it is. Throws EngineError TARGET when the input cannot go into it. */
+export async function planLoad(
+  client: Client,
+  spec: PostgresTargetSpec,
+  columns: readonly LoadColumn[],
+): Promise<LoadPlan> {
+  const target = tableName(spec.table);
+  const keys = spec.keys ?? [];
+  const unknownKeys = keys.filter((key) => !columns.some(({ name }) => name === key));
+  if (unknownKeys.length > 0) {
+    throw new EngineError(
+      'TARGET',
+      `The input of ${target.plain} has no column ${unknownKeys.join(', ')} to use as a key.`,
+    );
+  }
+  const existing = await columnsOf(client, target);
+  if (existing) {
+    const missing = columns.filter(({ name }) => !existing.has(name)).map(({ name }) => name);
+    if (missing.length > 0) {
+      throw new EngineError(
+        'TARGET',
+        `The table ${target.plain} has no column ${missing.join(', ')}, which the input has.`,
+      );
+    }
+  }
+  return {
+    target,
+    exists: existing !== undefined,
+    mode: spec.mode,
+    columns,
+    keys,
+    keysAreUnique:
+      existing === undefined || (keys.length > 0 && (await hasUniqueIndex(client, target, keys))),
+    staging: STAGING,
+  };
+}
+
+/** The names of the target's columns, or undefined when there is no such table. */
+async function columnsOf(client: Client, target: TableName): Promise<Set<string> | undefined> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT attname AS name FROM pg_attribute
+     WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
+    [target.quoted],
+  );
+  return rows.length > 0 ? new Set(rows.map(({ name }) => name)) : undefined;
+}
+
+async function hasUniqueIndex(client: Client, target: TableName, keys: readonly string[]): Promise<boolean> {
+  const { rows } = await client.query<{ present: boolean }>(
+    `SELECT EXISTS (
+       SELECT FROM pg_index i
+       WHERE i.indrelid = to_regclass($1) AND i.indisunique AND i.indimmediate AND i.indisvalid
+         AND i.indpred IS NULL AND i.indexprs IS NULL
+         AND (SELECT array_agg(a.attname::text ORDER BY a.attname::text)
+              FROM unnest(i.indkey::int2[]) WITH ORDINALITY k(attnum, position)
+              JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
+              WHERE k.position <= i.indnkeyatts)
+           = (SELECT array_agg(k ORDER BY k) FROM unnest($2::text[]) k)
+     ) AS present`,
+    [target.quoted, keys],
+  );
+  return rows[0]?.present ?? false;
+}
+
+/** A temporary table with the target's own column types, so that what does not fit fails before the target is touched. */
+export async function createStaging(client: Client, plan: LoadPlan): Promise<void> {
+  const names = plan.columns.map(({ name }) => identifier(name)).join(', ');
+  await client.query(
+    plan.exists
+      ? `CREATE TEMP TABLE opsgraph_staging AS SELECT ${names} FROM ${plan.target.quoted} WITH NO DATA`
+      : `CREATE TEMP TABLE opsgraph_staging (${definitions(plan.columns)})`,
+  );
+}
+
+/** ON CONFLICT and MERGE both refuse to touch a row twice, with a message that does not name the key: say it better. */
+export async function assertKeysUsable(client: Client, plan: LoadPlan): Promise<void> {
+  if (plan.keys.length === 0) return;
+  const keys = plan.keys.map(identifier).join(', ');
+  const anyNull = plan.keys.map((key) => `${identifier(key)} IS NULL`).join(' OR ');
+  const { rows: nulls } = await client.query(`SELECT 1 FROM ${plan.staging} WHERE ${anyNull} LIMIT 1`);
+  if (nulls.length > 0)
+    throw new EngineError(
+      'TARGET',
+      `UPSERT into ${plan.target.plain}: a key (${plan.keys.join(', ')}) is null.`,
+    );
+  const { rows } = await client.query<{ example: string }>(
+    `SELECT concat_ws(', ', ${keys}) AS example FROM ${plan.staging} GROUP BY ${keys} HAVING count(*) > 1 LIMIT 1`,
+  );
+  if (rows[0]) {
+    throw new EngineError(
+      'TARGET',
+      `UPSERT into ${plan.target.plain}: the input has several rows with the key ${plan.keys.join(', ')} = ${rows[0].example}.`,
+    );
+  }
+}
+
+/** What changes the target, to be run in one transaction. */
+export function writeStatements(plan: LoadPlan): string[] {
+  const create = plan.exists ? [] : createStatements(plan);
+  const { quoted } = plan.target;
+  switch (plan.mode) {
+    case 'APPEND':
+      return [...create, insert(plan)];
+    case 'OVERWRITE':
+      // The lock keeps a second OVERWRITE from deleting what it sees and then adding to what the first has written.
+      // DELETE, not TRUNCATE: readers go on seeing the old rows until the commit, and triggers and foreign keys hold.
+      return [...create, lock(plan), `DELETE FROM ${quoted}`, insert(plan)];
+    case 'UPSERT':
+      return plan.keysAreUnique ? [...create, upsert(plan)] : [...create, lock(plan), merge(plan)];
+  }
+}
+
+function createStatements({ target, columns, keys }: LoadPlan): string[] {
+  const primaryKey = keys.length > 0 ? `, PRIMARY KEY (${keys.map(identifier).join(', ')})` : '';
+  const table = `CREATE TABLE ${target.quoted} (${definitions(columns)}${primaryKey})`;
+  return target.schema === undefined ? [table] : [createSchema(target.schema), table];
+}
+
+/** Not IF NOT EXISTS alone, which asks for the right to create schemas even when this one is there. */
+function createSchema(schema: string): string {
+  const statement = `CREATE SCHEMA IF NOT EXISTS ${identifier(schema)}`;
+  return `DO $do$ BEGIN IF to_regnamespace($name$${identifier(schema)}$name$) IS NULL THEN ${statement}; END IF; END $do$`;
+}
+
+function definitions(columns: readonly LoadColumn[]): string {
+  return columns.map(({ name, type }) => `${identifier(name)} ${type}`).join(', ');
+}
+
+function lock({ target }: LoadPlan): string {
+  return `LOCK TABLE ${target.quoted} IN SHARE ROW EXCLUSIVE MODE`;
+}
+
+function insert({ target, columns, staging }: LoadPlan): string {
+  const names = columns.map(({ name }) => identifier(name)).join(', ');
+  return `INSERT INTO ${target.quoted} (${names}) SELECT ${names} FROM ${staging}`;
+}
+
+function upsert(plan: LoadPlan): string {
+  const updates = notKeys(plan).map((name) => `${name} = EXCLUDED.${name}`);
+  const action = updates.length > 0 ? `DO UPDATE SET ${updates.join(', ')}` : 'DO NOTHING';
+  return `${insert(plan)} ON CONFLICT (${plan.keys.map(identifier).join(', ')}) ${action}`;
+}
+
+/** Without a unique index there is nothing for ON CONFLICT; MERGE (PostgreSQL 15) needs none, but needs the lock. */
+function merge(plan: LoadPlan): string {
+  const names = plan.columns.map(({ name }) => identifier(name));
+  const on = plan.keys.map(identifier).map((key) => `target.${key} = source.${key}`);
+  const updates = notKeys(plan).map((name) => `${name} = source.${name}`);
+  const matched = updates.length > 0 ? `UPDATE SET ${updates.join(', ')}` : 'DO NOTHING';
+  return `MERGE INTO ${plan.target.quoted} AS target USING ${plan.staging} AS source ON ${on.join(' AND ')}
+    WHEN MATCHED THEN ${matched}
+    WHEN NOT MATCHED THEN INSERT (${names.join(', ')}) VALUES (${names.map((name) => `source.${name}`).join(', ')})`;
+}
+
+function notKeys({ columns, keys }: LoadPlan): string[] {
+  return columns.filter(({ name }) => !keys.includes(name)).map(({ name }) => identifier(name));
+}

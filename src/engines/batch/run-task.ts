@@ -1,0 +1,42 @@
+import type { TaskOutcome } from '../engine.js';
+import type { EngineErrorKind } from '../engine-error.js';
+import type { TaskKind, TaskSpec } from '../task-spec.js';
+import { abortError } from './abort.js';
+import { toEngineError } from './classify-error.js';
+import type { TaskContext } from './task-context.js';
+import { runFileSource } from './tasks/file-source.js';
+import { runFileTarget } from './tasks/file-target.js';
+import { runInlineSource } from './tasks/inline-source.js';
+import { runPostgresSource } from './tasks/postgres-source.js';
+import { runPostgresTarget } from './tasks/postgres-target.js';
+import { runSqlTransformation } from './tasks/sql-transformation.js';
+
+type Runner<Spec extends TaskSpec> = (context: TaskContext, spec: Spec) => Promise<TaskOutcome>;
+type SpecName = { [S in TaskSpec as `${S['kind']}:${S['type']}`]: S };
+
+const RUNNERS: { [Name in keyof SpecName]: Runner<SpecName[Name]> } = {
+  'source:file': runFileSource,
+  'source:inline': runInlineSource,
+  'source:postgres': runPostgresSource,
+  'transformation:sql': runSqlTransformation,
+  'target:file': runFileTarget,
+  'target:postgres': runPostgresTarget,
+};
+
+const KIND_OF_FAILURE: Record<TaskKind, EngineErrorKind> = {
+  source: 'SOURCE',
+  transformation: 'SQL',
+  target: 'TARGET',
+};
+
+/** Runs one task in the child process and brings every failure into EngineError. */
+export async function runTask(context: TaskContext): Promise<TaskOutcome> {
+  const { spec } = context.task;
+  try {
+    const run = RUNNERS[`${spec.kind}:${spec.type}` as keyof SpecName] as Runner<TaskSpec>;
+    return await run(context, spec);
+  } catch (error) {
+    if (context.signal.aborted) throw abortError(context.signal);
+    throw toEngineError(error, KIND_OF_FAILURE[spec.kind]);
+  }
+}

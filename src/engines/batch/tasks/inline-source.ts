@@ -1,0 +1,23 @@
+import { writeFile } from 'node:fs/promises';
+import type { TaskOutcome } from '../../engine.js';
+import type { InlineSourceSpec } from '../../task-spec.js';
+import { resultPath, saveResult, withScratchFile } from '../run-files.js';
+import { fileLiteral } from '../sql-text.js';
+import { type TaskContext, withDuckDb } from '../task-context.js';
+import { jsonOptions } from './file-source.js';
+
+/** Rows written in the definition itself; types are read from the values unless `columns` names them. */
+export function runInlineSource(context: TaskContext, spec: InlineSourceSpec): Promise<TaskOutcome> {
+  const { task } = context;
+  return withScratchFile(context, 'ndjson', async (path) => {
+    await writeFile(path, spec.rows.map((row) => `${JSON.stringify(row)}\n`).join(''), { mode: 0o600 });
+    return withDuckDb(context, 'loader', async (connection) => {
+      const options = jsonOptions('ndjson', spec.columns).join(', ');
+      // The sample is every row: the definition's size bounds it.
+      const select = `FROM read_json(${fileLiteral(path)}, ${options}, sample_size = -1)`;
+      const { rows, bytes } = await saveResult(context, connection, select);
+      context.log('INFO', `${task.id}: ${rows} rows`);
+      return { rows, bytes, output: resultPath(context, task.id) };
+    });
+  });
+}

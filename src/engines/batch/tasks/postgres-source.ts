@@ -1,0 +1,156 @@
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import type { Client, FieldDef } from 'pg';
+import { to as copyToStream } from 'pg-copy-streams';
+import type { TaskOutcome } from '../../engine.js';
+import { EngineError } from '../../engine-error.js';
+import type { PostgresSourceSpec } from '../../task-spec.js';
+import { withPostgres } from '../postgres-client.js';
+import { declaredDecimal, MAX_PRECISION, NUMERIC_OID, type ReadRule, readRule } from '../postgres-types.js';
+import { resultPath, saveResult, withScratchFile } from '../run-files.js';
+import { fileLiteral, identifier, literal } from '../sql-text.js';
+import { tableName } from '../table-name.js';
+import { type TaskContext, withDuckDb } from '../task-context.js';
+
+interface SourceColumn {
+  name: string;
+  /** Its name inside the engine's statements: the query may have two columns of one name, or an empty one. */
+  alias: string;
+  rule: ReadRule;
+}
+
+/** One value may be this long in CSV; DuckDB holds two such buffers. */
+const MAX_LINE_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Reads a table or query in one read-only snapshot: COPY streams it as CSV into a file of the run's directory,
+ * DuckDB turns that into typed Parquet. Memory stays bounded whatever the size; the disk holds the CSV meanwhile.
+ */
+export function runPostgresSource(context: TaskContext, spec: PostgresSourceSpec): Promise<TaskOutcome> {
+  const { task } = context;
+  return withScratchFile(context, 'csv', async (csv) => {
+    const columns = await withPostgres(context, (client) => download(context, client, spec, csv));
+    return withDuckDb(context, 'sandbox', async (connection) => {
+      const { rows, bytes } = await saveResult(context, connection, selectFromCsv(csv, columns));
+      context.log('INFO', `${task.id}: ${rows} rows from ${spec.table ?? 'a query'} of ${spec.connection}`);
+      return { rows, bytes, output: resultPath(context, task.id) };
+    });
+  });
+}
+
+async function download(
+  context: TaskContext,
+  client: Client,
+  spec: PostgresSourceSpec,
+  csv: string,
+): Promise<SourceColumn[]> {
+  const query = spec.query ?? `SELECT * FROM ${tableName(spec.table ?? '').quoted}`;
+  // A snapshot, so that what was measured of numeric columns still holds when they are read.
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  const columns = await describeColumns(context, client, query);
+  const list = columns.map(({ alias, rule }) => rule.select?.(alias) ?? alias).join(', ');
+  const copy = client.query(
+    // Every value quoted and null not: an empty string, a null and the text \\N stay three things.
+    copyToStream(`COPY (SELECT ${list} FROM ${derived(query, columns)}) TO STDOUT
+      WITH (FORMAT csv, FORCE_QUOTE *, NULL '\\N', ENCODING 'UTF8')`),
+  );
+  await pipeline(copy, createWriteStream(csv, { mode: 0o600 }), { signal: context.signal });
+  await client.query('COMMIT');
+  return columns;
+}
+
+async function describeColumns(context: TaskContext, client: Client, query: string): Promise<SourceColumn[]> {
+  // The extended protocol takes one statement only, so a query cannot smuggle in a second one; text that passes
+  // here has no semicolon outside quotes and is safe in COPY, which knows only the simple protocol.
+  const described = await client.query({
+    text: `SELECT * FROM (${query}\n) AS source LIMIT 0`,
+    queryMode: 'extended',
+  } as { text: string });
+  const fields = described.fields;
+  assertDistinctNames(fields);
+  const arrays = await arrayTypes(client, fields);
+  const columns = fields.map((field, index) => ({
+    name: field.name,
+    alias: `c${index}`,
+    rule: readRule(field.dataTypeID, arrays.has(field.dataTypeID)),
+  }));
+  return withDecimals(context, client, query, fields, columns);
+}
+
+function assertDistinctNames(fields: readonly FieldDef[]): void {
+  if (fields.length === 0) throw new EngineError('SOURCE', 'The query has no columns.');
+  const seen = new Set<string>();
+  for (const { name } of fields) {
+    const folded = name.toLowerCase();
+    if (seen.has(folded))
+      throw new EngineError(
+        'SOURCE',
+        `Two columns of the query are named "${name}" (case aside): give one an alias.`,
+      );
+    seen.add(folded);
+  }
+}
+
+async function arrayTypes(client: Client, fields: readonly FieldDef[]): Promise<Set<number>> {
+  const { rows } = await client.query<{ oid: string }>(
+    "SELECT oid::int8 AS oid FROM pg_type WHERE oid = ANY($1::oid[]) AND typcategory = 'A'",
+    [fields.map(({ dataTypeID }) => dataTypeID)],
+  );
+  return new Set(rows.map(({ oid }) => Number(oid)));
+}
+
+/** `numeric` without a precision may hold any number of digits, so those columns are measured first. */
+async function withDecimals(
+  context: TaskContext,
+  client: Client,
+  query: string,
+  fields: readonly FieldDef[],
+  columns: SourceColumn[],
+): Promise<SourceColumn[]> {
+  const unmeasured: SourceColumn[] = [];
+  for (const [index, column] of columns.entries()) {
+    const field = fields[index];
+    if (field?.dataTypeID !== NUMERIC_OID) continue;
+    const declared = declaredDecimal(field.dataTypeModifier);
+    if (declared) column.rule = { type: `DECIMAL(${declared.precision},${declared.scale})` };
+    else unmeasured.push(column);
+  }
+  if (unmeasured.length === 0) return columns;
+  const measures = unmeasured.flatMap(({ alias }) => [
+    `coalesce(max(scale(${alias})), 0) AS ${alias}_scale`,
+    `coalesce(max(length(trunc(abs(${alias}))::text)), 1) AS ${alias}_digits`,
+    `coalesce(bool_or(${alias}::text IN ('NaN', 'Infinity', '-Infinity')), false) AS ${alias}_special`,
+  ]);
+  const { rows } = await client.query(`SELECT ${measures.join(', ')} FROM ${derived(query, columns)}`);
+  for (const column of unmeasured) {
+    const scale = Number(rows[0]?.[`${column.alias}_scale`]);
+    const fits = scale + Number(rows[0]?.[`${column.alias}_digits`]) <= MAX_PRECISION;
+    if (fits && rows[0]?.[`${column.alias}_special`] === false) {
+      column.rule = { type: `DECIMAL(${MAX_PRECISION},${scale})` };
+      continue;
+    }
+    column.rule = { type: 'VARCHAR' };
+    context.log(
+      'WARN',
+      `${context.task.id}: column "${column.name}" holds numbers beyond ${MAX_PRECISION} digits, NaN or infinity; it is read as text.`,
+    );
+  }
+  return columns;
+}
+
+function derived(query: string, columns: readonly SourceColumn[]): string {
+  return `(${query}\n) AS source(${columns.map(({ alias }) => alias).join(', ')})`;
+}
+
+function selectFromCsv(csv: string, columns: readonly SourceColumn[]): string {
+  const types = columns
+    .map(({ alias, rule }) => `${alias}: ${literal(rule.csvType ?? rule.type)}`)
+    .join(', ');
+  const list = columns
+    .map(({ name, alias, rule }) => `${rule.convert?.(alias) ?? alias} AS ${identifier(name)}`)
+    .join(', ');
+  // Not parallel: a parallel reader has to guess whether a line break lies inside quotes.
+  return `SELECT ${list} FROM read_csv(${fileLiteral(csv)}, columns = {${types}}, auto_detect = false, header = false,
+    delim = ',', quote = '"', escape = '"', nullstr = '\\N', allow_quoted_nulls = false, new_line = '\\n',
+    parallel = false, max_line_size = ${MAX_LINE_BYTES}, buffer_size = ${MAX_LINE_BYTES * 2})`;
+}
