@@ -1,6 +1,8 @@
 import { parse, v7 } from 'uuid';
 
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
+/** 26 characters carry 130 bits: the first holds only the three highest. */
+const ID_BODY = new RegExp(`^[0-7][${CROCKFORD}]{25}$`);
 
 /** Prefixes of the ITSM document's identifiers and of its completion. */
 export type IdPrefix = 'usr' | 'org' | 'tkt' | 'evt' | 'ses' | 'team' | 'req' | 'job';
@@ -11,6 +13,11 @@ export type IdPrefix = 'usr' | 'org' | 'tkt' | 'evt' | 'ses' | 'team' | 'req' | 
  */
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${base32(parse(v7()))}`;
+}
+
+/** Whether a text has the form of such an id; whether the thing exists is the database's to say. */
+export function isId(prefix: IdPrefix, text: string): boolean {
+  return text.startsWith(`${prefix}_`) && ID_BODY.test(text.slice(prefix.length + 1));
 }
 
 export function newUuid(): string {
