@@ -1,0 +1,22 @@
+import type { AppError, ErrorCode } from '../../errors.js';
+
+/** RFC 6750 section 3: no error attribute when no credential came, invalid_token when it was refused. */
+const CHALLENGES: Partial<Record<ErrorCode, string>> = {
+  AUTHENTICATION_ERROR: 'Bearer realm="opsgraph"',
+  TOKEN_EXPIRED: 'Bearer realm="opsgraph", error="invalid_token", error_description="The token expired"',
+  TOKEN_INVALID: 'Bearer realm="opsgraph", error="invalid_token"',
+};
+
+const RETRYABLE = new Set<ErrorCode>(['RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE']);
+
+/** Headers that go with an error whatever its envelope. */
+export function errorHeaders(error: AppError, allow: string | undefined): Record<string, string> {
+  const headers: Record<string, string> = { 'Cache-Control': 'no-store' };
+  const challenge = CHALLENGES[error.code];
+  if (challenge !== undefined) headers['WWW-Authenticate'] = challenge;
+  if (allow !== undefined) headers['Allow'] = allow;
+  const retryAfter = error.details?.['retryAfter'];
+  if (RETRYABLE.has(error.code) && typeof retryAfter === 'number')
+    headers['Retry-After'] = String(retryAfter);
+  return headers;
+}
