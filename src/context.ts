@@ -1,6 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
+import type { Engine, EngineKind } from './engines/engine.js';
 import type { Event } from './entities/events/event.js';
 import type { User, UserRole } from './entities/identity/user.js';
 import type { RunMessage } from './entities/runs/run-message.js';
@@ -79,12 +80,30 @@ export interface SecretBox {
   deriveKey(purpose: string): Uint8Array;
 }
 
-/** The access tokens of /v1. */
+/** A key others may verify with (RFC 7517). */
+export interface PublicJwk {
+  kty: string;
+  use: string;
+  alg: string;
+  kid: string;
+  n: string;
+  e: string;
+}
+
+/** The tokens of /v1: ours, signed with the keys of the SigningKey table. */
 export interface ItsmTokens {
   /** A signed token of 900 s with the claims of the ITSM document; permissions are those of the user's role now. */
   issue(user: Pick<User, 'id' | 'email' | 'organizationId' | 'role'>, sessionId: string): Promise<string>;
   /** @throws TOKEN_EXPIRED for a good token that is past its time, TOKEN_INVALID for anything else that is not good. */
   verify(token: string): Promise<ItsmPrincipal>;
+  /** A signed token of 7 days that buys one new pair of tokens; who issues it keeps its hash. */
+  issueRefresh(userId: string, sessionId: string): Promise<string>;
+  /** @throws TOKEN_INVALID unless the token was issued by `issueRefresh` and is not past its time. */
+  verifyRefresh(token: string): Promise<void>;
+  publicJwks(): Promise<PublicJwk[]>;
+  /** Access tokens of these sessions are refused from now on, on every node; to be called after the commit. */
+  sessionsRevoked(sessionIds: readonly string[]): void;
+  close(): void;
 }
 
 /** The access tokens of /api/v1, made by the OIDC issuer. */
@@ -105,8 +124,10 @@ export interface Services {
   wake: WakeChannel;
   events: EventFeed;
   runs: RunFeed;
+  engines: ReadonlyMap<EngineKind, Engine>;
   jobs: JobQueue;
   secrets: SecretBox;
+  itsmTokens: ItsmTokens;
 }
 
 /** What lives as long as one request or one job. */

@@ -1,3 +1,4 @@
+import { OptionalProps } from '@mikro-orm/core';
 import { Entity, Filter, Index, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import { GraphQLDateTime, GraphQLJSONObject, GraphQLUUID } from 'graphql-scalars';
 import { Field, Int, ObjectType, registerEnumType } from 'type-graphql';
@@ -24,6 +25,8 @@ registerEnumType(PipelineStatus, {
 @ObjectType({ description: 'Platform document, Pipeline.' })
 @Index({ properties: ['workspaceId', 'createdAt', 'id'] })
 export class Pipeline {
+  [OptionalProps]?: 'isActive' | 'maxRetries' | 'retryDelaySeconds' | 'status' | 'tags' | 'timeoutSeconds' | 'version';
+
   @PrimaryKey({ type: 'uuid' })
   @Field(() => GraphQLUUID)
   id!: string;

@@ -1,10 +1,12 @@
-import { BigIntType } from '@mikro-orm/core';
+import { BigIntType, OptionalProps } from '@mikro-orm/core';
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import type { RunTaskStatus } from './run-enums.js';
 
 /** A node of a run's task graph. Reached only through its run, which carries the tenant. */
 @Entity()
 export class RunTask {
+  [OptionalProps]?: 'attempt' | 'status';
+
   @PrimaryKey({ type: 'uuid' })
   runId!: string;
 

@@ -1,4 +1,4 @@
-import { BigIntType } from '@mikro-orm/core';
+import { BigIntType, OptionalProps } from '@mikro-orm/core';
 import { Entity, Filter, Index, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import { GraphQLDateTime, GraphQLSafeInt, GraphQLUUID } from 'graphql-scalars';
 import { Field, Int, ObjectType } from 'type-graphql';
@@ -24,6 +24,7 @@ export class RunHealing {
   outcome!: string;
 }
 
+/** Spread it: MikroORM writes into the object it is given. */
 const timestamp = { type: 'datetime', columnType: 'timestamptz(3)' } as const;
 
 /** The row is the truth: a worker holds it by a lease, and any worker may take it over when the lease has run out. */
@@ -38,6 +39,8 @@ const timestamp = { type: 'datetime', columnType: 'timestamptz(3)' } as const;
   expression: `create index "run_unfinished" on "run" ("lease_until") where "state" in ('QUEUED', 'RUNNING', 'HEALING')`,
 })
 export class Run {
+  [OptionalProps]?: 'attempts' | 'healing' | 'lastSeq' | 'rowsRead' | 'rowsWritten' | 'state';
+
   @PrimaryKey({ type: 'uuid' })
   @Field(() => GraphQLUUID, { name: 'runId' })
   id!: string;
@@ -111,7 +114,7 @@ export class Run {
   @Field(() => [RunHealing])
   healing: RunHealing[] = [];
 
-  @Property(timestamp)
+  @Property({ ...timestamp })
   @Field(() => GraphQLDateTime)
   createdAt!: Date;
 

@@ -1,0 +1,15 @@
+import type { RequestContext } from '../../context.js';
+import { readRows } from '../../database/read-rows.js';
+import { Connection } from '../../entities/connections/connection.js';
+
+export const MAX_CONNECTIONS = 1000;
+
+/** By name. Credentials are not part of what is read. */
+export async function listConnections(context: RequestContext, limit: number): Promise<Connection[]> {
+  const connections = context.em
+    .createQueryBuilder(Connection, 'c')
+    .select(['id', 'workspaceId', 'name', 'type', 'config', 'createdAt', 'updatedAt', 'createdBy'])
+    .orderBy({ name: 'asc' })
+    .limit(Math.min(limit, MAX_CONNECTIONS));
+  return readRows(context.em, connections);
+}

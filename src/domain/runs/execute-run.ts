@@ -1,0 +1,220 @@
+import { access, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Pool } from 'pg';
+import type { Services } from '../../context.js';
+import { nativePool } from '../../database/native-pool.js';
+import type { EngineSession } from '../../engines/engine.js';
+import { newUuid } from '../../entities/ids.js';
+import type { RunTaskStatus } from '../../entities/runs/run-enums.js';
+import { AppError } from '../../errors.js';
+import { connectionTarget } from '../connections/connection-target.js';
+import { compileDefinition } from '../pipelines/compile-definition.js';
+import type { PipelineDefinition, TaskGraph } from '../pipelines/definition/index.js';
+import { createRunJournal, LeaseLost } from './run-journal.js';
+import { type ClaimedRun, claimRun, holdLease } from './run-lease.js';
+import { RunRecorder } from './run-recorder.js';
+import { runTasks, type TaskFailure } from './run-tasks.js';
+import { runDeadline } from './task-policy.js';
+
+const THREADS_PER_RUN = 2;
+
+/** Why the run's signal was aborted. */
+type Stop = 'cancelled' | 'lost' | 'draining' | 'timeout';
+
+/**
+ * Takes a run up where it stands and carries it to its end, unless it is somebody else's, has ended, or this worker is
+ * told to drain: then its lease is given back and another worker goes on from the last finished task.
+ */
+export async function executeRun(services: Services, runId: string, draining: AbortSignal): Promise<void> {
+  const pool = await nativePool(services.orm);
+  const owner = newUuid();
+  const run = await claimRun(pool, runId, owner, services.now());
+  if (!run) return;
+  const stop = new AbortController();
+  const abort = (reason: Stop) => () => stop.abort(reason);
+  draining.addEventListener('abort', abort('draining'), { once: true });
+  const lease = holdLease({
+    pool,
+    wake: services.wake,
+    runId,
+    owner,
+    onCancel: abort('cancelled'),
+    onLost: abort('lost'),
+  });
+  const journal = createRunJournal({ pool, wake: services.wake, runId, owner, now: services.now });
+  const recorder = new RunRecorder(journal, abort('lost'));
+  if (draining.aborted) stop.abort('draining' satisfies Stop);
+  if (run.cancelRequested) stop.abort('cancelled' satisfies Stop);
+  try {
+    await carryOut(services, pool, run, recorder, stop);
+    await recorder.close();
+  } catch (error) {
+    if (!(error instanceof LeaseLost)) throw error;
+    services.log.info({ runId }, 'run taken away while it was executed');
+  } finally {
+    await lease.release();
+  }
+}
+
+async function carryOut(
+  services: Services,
+  pool: Pool,
+  run: ClaimedRun,
+  recorder: RunRecorder,
+  stop: AbortController,
+): Promise<void> {
+  let plan: { definition: PipelineDefinition; graph: TaskGraph };
+  try {
+    plan = compileDefinition(run.yamlDefinition);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return finish(services, run, recorder, { state: 'FAILED', error: error.message });
+  }
+  const timer = setTimeout(
+    () => stop.abort('timeout' satisfies Stop),
+    runDeadline(run, plan.definition) - services.now().getTime(),
+  );
+  try {
+    const failures = await executeGraph(services, pool, run, recorder, plan, stop.signal);
+    await conclude(services, pool, run, recorder, stop.signal, failures);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function executeGraph(
+  services: Services,
+  pool: Pool,
+  run: ClaimedRun,
+  recorder: RunRecorder,
+  { definition, graph }: { definition: PipelineDefinition; graph: TaskGraph },
+  signal: AbortSignal,
+): Promise<TaskFailure[]> {
+  if (signal.aborted) return [];
+  const done = await finishedTasks(pool, services, run, graph);
+  await recorder.record({
+    state: 'RUNNING',
+    pipelineStatus: 'RUNNING',
+    messages: [{ type: 'run', body: { status: 'RUNNING' } }],
+  });
+  const session = await openSession(services, run, graph);
+  try {
+    return await runTasks({ run, definition, graph, session, recorder, done, signal });
+  } finally {
+    await session.close();
+  }
+}
+
+function openSession(services: Services, run: ClaimedRun, graph: TaskGraph): Promise<EngineSession> {
+  const { config, engines } = services;
+  const engine = engines.get(graph.engine);
+  if (!engine) throw new Error(`no ${graph.engine} engine in this process`);
+  return engine.open({
+    runId: run.id,
+    runDirectory: runDirectory(services, run.id),
+    memoryLimitMb: config.runMemoryLimitMb,
+    threads: THREADS_PER_RUN,
+    filesRoots: config.filesRoots,
+    filesBase: path.join(config.dataDir, 'files'),
+    resolveConnection: (name) => connectionTarget(services, run, name),
+  });
+}
+
+function runDirectory({ config }: Services, runId: string): string {
+  return path.join(config.dataDir, 'runs', runId);
+}
+
+/** A finished task counts when what it produced is still here: another machine's disk is not ours. */
+async function finishedTasks(
+  pool: Pool,
+  services: Services,
+  run: ClaimedRun,
+  graph: TaskGraph,
+): Promise<Set<string>> {
+  const { rows } = await pool.query<{ taskId: string; status: RunTaskStatus }>(
+    `SELECT "task_id" AS "taskId", "status" FROM "run_task" WHERE "run_id" = $1 AND "status" = 'SUCCESS'`,
+    [run.id],
+  );
+  const kinds = new Map(graph.tasks.map((task) => [task.id, task.kind]));
+  const present = await Promise.all(
+    rows.map(async ({ taskId }) => {
+      if (kinds.get(taskId) === 'target') return [taskId];
+      const result = path.join(runDirectory(services, run.id), `${taskId}.parquet`);
+      return access(result).then(
+        () => [taskId],
+        () => [],
+      );
+    }),
+  );
+  return new Set(present.flat());
+}
+
+async function conclude(
+  services: Services,
+  pool: Pool,
+  run: ClaimedRun,
+  recorder: RunRecorder,
+  signal: AbortSignal,
+  failures: readonly TaskFailure[],
+): Promise<void> {
+  const reason = signal.aborted ? (signal.reason as Stop) : undefined;
+  if (reason === 'draining' || reason === 'lost') return;
+  if (reason !== undefined) await stopTasks(pool, run, recorder, reason);
+  if (reason === 'cancelled') return finish(services, run, recorder, { state: 'CANCELLED' });
+  if (reason === 'timeout') {
+    return finish(services, run, recorder, {
+      state: 'FAILED',
+      error: 'The run took longer than its timeout',
+    });
+  }
+  const [failure] = failures;
+  if (failure) {
+    return finish(services, run, recorder, {
+      state: 'FAILED',
+      error: `${failure.taskId}: ${failure.message}`,
+    });
+  }
+  return finish(services, run, recorder, { state: 'SUCCESS' });
+}
+
+/** Tasks that were under way or waiting when the run was stopped. */
+async function stopTasks(pool: Pool, run: ClaimedRun, recorder: RunRecorder, reason: Stop): Promise<void> {
+  const { rows } = await pool.query<{ taskId: string; attempt: number; started: boolean }>(
+    `SELECT "task_id" AS "taskId", "attempt", "status" <> 'PENDING' AS "started" FROM "run_task"
+     WHERE "run_id" = $1 AND "status" IN ('PENDING', 'RUNNING', 'HEALING') ORDER BY "position"`,
+    [run.id],
+  );
+  const tasks = rows.map(({ taskId, attempt, started }) => ({
+    taskId,
+    attempt,
+    ...(reason === 'timeout' && started
+      ? { status: 'FAILED' as const, error: 'The run took longer than its timeout' }
+      : { status: 'CANCELLED' as const }),
+  }));
+  if (tasks.length === 0) return;
+  await recorder.record({ tasks, messages: tasks.map((body) => ({ type: 'task', body })) });
+}
+
+const endings = {
+  SUCCESS: { status: 'COMPLETED', pipelineStatus: 'SUCCESS' },
+  FAILED: { status: 'FAILED', pipelineStatus: 'FAILED' },
+  CANCELLED: { status: 'CANCELLED', pipelineStatus: 'CANCELLED' },
+} as const;
+
+async function finish(
+  services: Services,
+  run: ClaimedRun,
+  recorder: RunRecorder,
+  { state, error }: { state: keyof typeof endings; error?: string },
+): Promise<void> {
+  const { status, pipelineStatus } = endings[state];
+  const reason = error === undefined ? {} : { error };
+  await rm(runDirectory(services, run.id), { recursive: true, force: true });
+  await recorder.record({
+    state,
+    ...reason,
+    pipelineStatus,
+    finished: true,
+    messages: [{ type: 'run', body: { status, ...reason } }],
+  });
+}

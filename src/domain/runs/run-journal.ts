@@ -1,0 +1,111 @@
+import type { Pool } from 'pg';
+import type { WakeChannel } from '../../context.js';
+import type { PipelineStatus } from '../../entities/pipelines/pipeline.js';
+import type { RunHealing } from '../../entities/runs/run.js';
+import type { RunState, RunTaskStatus } from '../../entities/runs/run-enums.js';
+import type { NewRunMessage } from './run-message-body.js';
+import { isTaskFinished } from './run-status.js';
+import { runTopic } from './run-topics.js';
+
+export interface TaskChange {
+  taskId: string;
+  status: RunTaskStatus;
+  attempt: number;
+  error?: string;
+  rows?: number;
+}
+
+export interface JournalEntry {
+  state?: RunState;
+  error?: string;
+  rowsRead?: number;
+  rowsWritten?: number;
+  healing?: RunHealing[];
+  pipelineStatus?: PipelineStatus;
+  /** The run has ended: it is stamped and its lease given back. */
+  finished?: boolean;
+  tasks?: TaskChange[];
+  /** At least one: whoever watches the run is told of every change. */
+  messages: NewRunMessage[];
+}
+
+/** The run was deleted or ended over our head, or another worker holds it now: what we know is stale. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}
+
+/**
+ * One statement, and only while the lease is ours: a worker that was written off cannot write any more, and the
+ * messages' numbers become visible in order because the run's row is locked while they are taken.
+ */
+const APPEND = `
+WITH held AS (
+  UPDATE "run" SET
+    "last_seq" = "last_seq" + jsonb_array_length($3::jsonb),
+    "state" = coalesce($5, "state"),
+    "error" = coalesce($6, "error"),
+    "rows_read" = "rows_read" + $7,
+    "rows_written" = "rows_written" + $8,
+    "healing" = "healing" || $9::jsonb,
+    "finished_at" = CASE WHEN $10 THEN $11::timestamptz ELSE "finished_at" END,
+    "lease_owner" = CASE WHEN $10 THEN NULL ELSE "lease_owner" END,
+    "lease_until" = CASE WHEN $10 THEN NULL ELSE "lease_until" END
+  WHERE "id" = $1 AND "lease_owner" = $2
+  RETURNING "id", "pipeline_id", "last_seq" - jsonb_array_length($3::jsonb) AS "before"
+), changed AS (
+  UPDATE "run_task" SET
+    "status" = change."status",
+    "attempt" = change."attempt",
+    "error" = change."error",
+    "rows" = change."rows",
+    "started_at" = CASE WHEN change."status" = 'RUNNING' THEN $11::timestamptz ELSE "run_task"."started_at" END,
+    "finished_at" = CASE WHEN change."finished" THEN $11::timestamptz END
+  FROM held, jsonb_to_recordset($4::jsonb)
+    AS change ("taskId" text, "status" text, "attempt" int, "error" text, "rows" bigint, "finished" boolean)
+  WHERE "run_task"."run_id" = held."id" AND "run_task"."task_id" = change."taskId"
+), mirrored AS (
+  UPDATE "pipeline" SET "status" = $12 FROM held WHERE "pipeline"."id" = held."pipeline_id" AND $12 IS NOT NULL
+)
+INSERT INTO "run_message" ("run_id", "seq", "type", "body", "timestamp")
+SELECT held."id", held."before" + message."position", message."value" ->> 'type', message."value" -> 'body', $11
+FROM held, jsonb_array_elements($3::jsonb) WITH ORDINALITY AS message ("value", "position")`;
+
+export interface RunJournal {
+  /** @throws LeaseLost */
+  append(entry: JournalEntry): Promise<void>;
+}
+
+export function createRunJournal(options: {
+  pool: Pool;
+  wake: WakeChannel;
+  runId: string;
+  owner: string;
+  now(): Date;
+}): RunJournal {
+  const { pool, wake, runId, owner, now } = options;
+  return {
+    async append(entry) {
+      const tasks = (entry.tasks ?? []).map((task) => ({ ...task, finished: isTaskFinished(task.status) }));
+      const result = await pool.query({
+        name: 'run-journal-append',
+        text: APPEND,
+        values: [
+          runId,
+          owner,
+          JSON.stringify(entry.messages),
+          JSON.stringify(tasks),
+          entry.state ?? null,
+          entry.error ?? null,
+          entry.rowsRead ?? 0,
+          entry.rowsWritten ?? 0,
+          JSON.stringify(entry.healing ?? []),
+          entry.finished ?? false,
+          now(),
+          entry.pipelineStatus ?? null,
+        ],
+      });
+      if (result.rowCount === 0) throw new LeaseLost(`run ${runId} is not ours any more`);
+      wake.wake(runTopic(runId));
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDatabaseAway } from '../../database/connection-error.js';
+import type { LogLevel } from '../../engines/engine.js';
+import { type JournalEntry, LeaseLost, type RunJournal } from './run-journal.js';
+import { LEASE_SECONDS } from './run-lease.js';
+import type { NewRunMessage } from './run-message-body.js';
+
+const FLUSH_MS = 100;
+const FLUSH_LINES = 500;
+/** A pipeline that logs without end must not fill the database. */
+const MAX_LINES_PER_RUN = 10_000;
+const MAX_MESSAGE_CHARACTERS = 8_192;
+
+export interface LogLine {
+  level: LogLevel;
+  message: string;
+  taskId?: string;
+  attempt?: number;
+}
+
+/**
+ * The journal in order: log lines are gathered for a moment and go ahead of the next change, everything is written
+ * one after the other, and a database that is away for a while is waited for as long as the lease may hold.
+ */
+export class RunRecorder {
+  #lines: NewRunMessage[] = [];
+  #written = 0;
+  #queue: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly journal: RunJournal,
+    private readonly onFailure: (error: unknown) => void,
+  ) {}
+
+  log(line: LogLine): void {
+    if (this.#written > MAX_LINES_PER_RUN) return;
+    this.#written += 1;
+    const full = this.#written > MAX_LINES_PER_RUN;
+    const body = full
+      ? { level: 'WARN' as const, message: `more than ${MAX_LINES_PER_RUN} log lines: the rest is left out` }
+      : { ...line, message: line.message.slice(0, MAX_MESSAGE_CHARACTERS) };
+    this.#lines.push({ type: 'log', body });
+    if (this.#lines.length >= FLUSH_LINES) this.#flush();
+    else this.#timer ??= setTimeout(() => this.#flush(), FLUSH_MS);
+  }
+
+  /** Written when it resolves. @throws LeaseLost, or what the database said when it stayed away */
+  record(entry: JournalEntry): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const lines = this.#lines;
+    this.#lines = [];
+    const written = this.#queue.then(() =>
+      this.#append({ ...entry, messages: [...lines, ...entry.messages] }),
+    );
+    this.#queue = written.catch(() => undefined);
+    return written;
+  }
+
+  /** Writes the lines that are still waiting. */
+  async close(): Promise<void> {
+    if (this.#lines.length > 0) this.#flush();
+    clearTimeout(this.#timer);
+    await this.#queue;
+  }
+
+  #flush(): void {
+    this.record({ messages: [] }).catch((error: unknown) => this.onFailure(error));
+  }
+
+  async #append(entry: JournalEntry): Promise<void> {
+    const giveUpAt = Date.now() + LEASE_SECONDS * 1000;
+    for (let wait = 50; ; wait = Math.min(wait * 2, 2_000)) {
+      try {
+        return await this.journal.append(entry);
+      } catch (error) {
+        if (error instanceof LeaseLost || !isDatabaseAway(error) || Date.now() + wait > giveUpAt) throw error;
+        await delay(wait);
+      }
+    }
+  }
+}

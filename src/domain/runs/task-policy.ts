@@ -1,0 +1,25 @@
+import type { PipelineDefinition, RetryPolicy, Task } from '../pipelines/definition/index.js';
+import type { ClaimedRun } from './run-lease.js';
+
+/** Task before YAML before record (completion, Pipeline definition); attempts are maxRetries + 1. */
+export function retryPolicy(run: ClaimedRun, definition: PipelineDefinition, task: Task): RetryPolicy {
+  return (
+    task.retry ??
+    definition.retry ?? {
+      type: 'fixed',
+      intervalMs: run.retryDelaySeconds * 1000,
+      maxAttempts: run.maxRetries + 1,
+    }
+  );
+}
+
+/** How long to wait after a failed attempt, the first being 1. Milliseconds. */
+export function retryDelayMs(policy: RetryPolicy, attempt: number): number {
+  const delay = policy.type === 'exponential' ? policy.intervalMs * 2 ** (attempt - 1) : policy.intervalMs;
+  return Math.min(delay, policy.maxIntervalMs ?? Number.POSITIVE_INFINITY);
+}
+
+/** The moment the whole run is given up. */
+export function runDeadline(run: ClaimedRun, definition: PipelineDefinition): number {
+  return run.startedAt.getTime() + (definition.timeoutMs ?? run.timeoutSeconds * 1000);
+}
