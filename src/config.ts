@@ -51,6 +51,7 @@ const environment = z.object({
     .string()
     .regex(/^[0-9a-f]{64}$/i, { error: 'must be 32 bytes in hexadecimal (64 characters)' })
     .optional(),
+  REFRESH_REUSE_GRACE_SECONDS: z.coerce.number().int().min(0).max(3_600).default(10),
   JOB_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(4),
   RUN_MEMORY_LIMIT_MB: z.coerce.number().int().min(64).max(1_048_576).default(1024),
   DATABASE_POOL_SIZE: z.coerce.number().int().min(2).max(500).default(16),
@@ -79,6 +80,8 @@ export interface Config {
   filesRoots: string[];
   /** 64 hexadecimal characters; undefined means a key generated into DATA_DIR. */
   secretKey: string | undefined;
+  /** How long after its use a refresh token may come again without ending its session; 0 for never. */
+  refreshReuseGraceSeconds: number;
   jobConcurrency: number;
   runMemoryLimitMb: number;
 }
@@ -113,6 +116,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
     graphqlExplorer: values.GRAPHQL_EXPLORER,
     filesRoots: values.FILES_ROOTS.map((root) => path.resolve(cwd, root)),
     secretKey: values.OPSGRAPH_SECRET_KEY,
+    refreshReuseGraceSeconds: values.REFRESH_REUSE_GRACE_SECONDS,
     jobConcurrency: values.JOB_CONCURRENCY,
     runMemoryLimitMb: values.RUN_MEMORY_LIMIT_MB,
   };

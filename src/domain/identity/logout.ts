@@ -1,0 +1,14 @@
+import { itsmCaller, type RequestContext } from '../../context.js';
+import { revokeSessions } from './revoke-sessions.js';
+
+export interface LoggedOut {
+  revoked: boolean;
+  sessionsTerminated: number;
+  message: string;
+}
+
+/** Ends every session of the caller, the present one included (ITSM document, Tokens and login). */
+export async function logout(context: RequestContext): Promise<LoggedOut> {
+  const sessionsTerminated = await revokeSessions(context, { userId: itsmCaller(context).userId });
+  return { revoked: true, sessionsTerminated, message: 'All active sessions were revoked' };
+}

@@ -1,0 +1,172 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type CryptoKey,
+  calculateJwkThumbprint,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JWK,
+} from 'jose';
+import type { PublicJwk, Services } from '../../context.js';
+import { SigningKey } from '../../entities/identity/signing-key.js';
+import { holdLock } from './advisory-lock.js';
+
+const ALGORITHM = 'RS256';
+const MODULUS_BITS = 2048;
+/** The longest life of a token signed with a key: a refresh token's 7 days, and one for clocks and caches. */
+const RETIRED_KEYS_VERIFY_MS = 8 * 24 * 3_600_000;
+/** However many unknown key ids arrive, the table is read this often at most; who brought one waits for it. */
+const RELOAD_INTERVAL_MS = 1_000;
+/** A key retired elsewhere is noticed by then even when the wake-up was lost. */
+const STALE_AFTER_MS = 600_000;
+const TOPIC = 'signing-keys';
+
+export interface SigningKeys {
+  /** The key that signs now; made when there is none yet. */
+  current(): Promise<{ kid: string; privateKey: CryptoKey }>;
+  /** The key to verify with; undefined for a key this installation doesn't know or retired long ago. */
+  verificationKey(kid: string): Promise<CryptoKey | undefined>;
+  /** Newest first, retired ones included while their tokens may live. */
+  publicJwks(): Promise<PublicJwk[]>;
+  /** As `publicJwks`, with the private halves: for the embedded issuer alone. */
+  privateJwks(): Promise<JWK[]>;
+  /** The next token is signed with a fresh key; the one before goes on verifying. */
+  rotate(): Promise<void>;
+  /** Called when another node made or retired a key. Gives the way to stop listening. */
+  onChange(listener: () => void): () => void;
+  close(): void;
+}
+
+interface LoadedKeys {
+  at: number;
+  current: { kid: string; privateKey: CryptoKey } | undefined;
+  verification: Map<string, CryptoKey>;
+  rows: SigningKey[];
+}
+
+type Needs = Pick<Services, 'orm' | 'secrets' | 'wake' | 'now' | 'log'>;
+
+export function createSigningKeys(services: Needs, purpose: SigningKey['purpose']): SigningKeys {
+  const { orm, secrets, wake, now, log } = services;
+  const listeners = new Set<() => void>();
+  let loaded: LoadedKeys | undefined;
+  let loading: Promise<LoadedKeys> | undefined;
+  let creating: Promise<void> | undefined;
+
+  function reload(): Promise<LoadedKeys> {
+    loading ??= (async () => {
+      const wait = loaded === undefined ? 0 : loaded.at + RELOAD_INTERVAL_MS - performance.now();
+      if (wait > 0) await delay(wait);
+      loaded = await loadKeys(services, purpose);
+      return loaded;
+    })().finally(() => {
+      loading = undefined;
+    });
+    return loading;
+  }
+
+  async function keys(): Promise<LoadedKeys> {
+    if (loaded === undefined || performance.now() - loaded.at > STALE_AFTER_MS) return reload();
+    return loaded;
+  }
+
+  /** Two nodes that start at once end with one key: the second waits for the lock and then finds the first's. */
+  async function create(retire: boolean): Promise<void> {
+    await orm.em.fork().transactional(async (em) => {
+      await holdLock(em, `signing key ${purpose}`);
+      const active = await em.find(SigningKey, { purpose, retiredAt: null });
+      if (active.length > 0 && !retire) return;
+      for (const key of active) key.retiredAt = now();
+      em.persist(em.create(SigningKey, { ...(await generate(secrets)), purpose, createdAt: now() }));
+    });
+    loaded = await loadKeys(services, purpose);
+    wake.wake(TOPIC);
+  }
+
+  const stopListening = wake.on(TOPIC, () => {
+    reload()
+      .then(() => {
+        for (const listener of listeners) listener();
+      })
+      .catch((error: unknown) => log.warn({ err: error }, 'signing keys could not be reloaded'));
+  });
+
+  return {
+    async current() {
+      const { current } = await keys();
+      if (current) return current;
+      creating ??= create(false).finally(() => {
+        creating = undefined;
+      });
+      await creating;
+      const made = (await keys()).current;
+      if (!made) throw new Error(`No signing key for ${purpose} although one was just made`);
+      return made;
+    },
+    async verificationKey(kid) {
+      const known = (await keys()).verification.get(kid);
+      return known ?? (await reload()).verification.get(kid);
+    },
+    async publicJwks() {
+      await this.current();
+      return (await keys()).rows.map((row) => row.publicJwk as unknown as PublicJwk);
+    },
+    async privateJwks() {
+      await this.current();
+      const { rows } = await keys();
+      return rows.map((row) => JSON.parse(secrets.open(row.sealedPrivateJwk)) as JWK);
+    },
+    rotate: () => create(true),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close() {
+      stopListening();
+      listeners.clear();
+    },
+  };
+}
+
+async function loadKeys(
+  { orm, secrets, now }: Pick<Needs, 'orm' | 'secrets' | 'now'>,
+  purpose: SigningKey['purpose'],
+): Promise<LoadedKeys> {
+  const at = performance.now();
+  const stillVerifies = new Date(now().getTime() - RETIRED_KEYS_VERIFY_MS);
+  const rows = await orm.em
+    .fork()
+    .find(
+      SigningKey,
+      { purpose, $or: [{ retiredAt: null }, { retiredAt: { $gt: stillVerifies } }] },
+      { orderBy: { retiredAt: 'desc nulls first', createdAt: 'desc' } },
+    );
+  const verification = new Map<string, CryptoKey>();
+  for (const row of rows) verification.set(row.kid, await importKey(row.publicJwk));
+  const newest = rows.find((row) => row.retiredAt === null);
+  const current = newest && {
+    kid: newest.kid,
+    privateKey: await importKey(JSON.parse(secrets.open(newest.sealedPrivateJwk)) as JWK),
+  };
+  return { at, current, verification, rows };
+}
+
+async function importKey(jwk: JWK): Promise<CryptoKey> {
+  const key = await importJWK(jwk, ALGORITHM);
+  if (key instanceof Uint8Array) throw new Error('A signing key is not an RSA key');
+  return key;
+}
+
+async function generate(
+  secrets: Needs['secrets'],
+): Promise<Pick<SigningKey, 'kid' | 'publicJwk' | 'sealedPrivateJwk'>> {
+  const pair = await generateKeyPair(ALGORITHM, { modulusLength: MODULUS_BITS, extractable: true });
+  const publicHalf = await exportJWK(pair.publicKey);
+  const kid = await calculateJwkThumbprint(publicHalf);
+  const named = { use: 'sig', alg: ALGORITHM, kid };
+  return {
+    kid,
+    publicJwk: { ...publicHalf, ...named },
+    sealedPrivateJwk: secrets.seal(JSON.stringify({ ...(await exportJWK(pair.privateKey)), ...named })),
+  };
+}
