@@ -1,3 +1,4 @@
+import { OptionalProps } from '@mikro-orm/core';
 import { Entity, Filter, Index, PrimaryKey, Property, Trigger, Unique } from '@mikro-orm/decorators/legacy';
 import { GraphQLDateTime, GraphQLJSONObject } from 'graphql-scalars';
 import { Field, ID, Int, ObjectType } from 'type-graphql';
@@ -12,6 +13,7 @@ import {
 } from './ticket-enums.js';
 import { ticketTotalTrigger } from './ticket-total.js';
 
+/** Spread it: MikroORM writes into the object it is given. */
 const timestamp = { type: 'datetime', columnType: 'timestamptz(3)' } as const;
 
 @Entity()
@@ -40,6 +42,8 @@ const timestamp = { type: 'datetime', columnType: 'timestamptz(3)' } as const;
   body: ticketTotalTrigger,
 })
 export class Ticket {
+  [OptionalProps]?: 'externalRefs' | 'priorityRank' | 'searchText' | 'version';
+
   @PrimaryKey({ type: 'text' })
   @Field(() => ID)
   id!: string;
@@ -144,11 +148,11 @@ export class Ticket {
   })
   searchText!: string;
 
-  @Property(timestamp)
+  @Property({ ...timestamp })
   @Field(() => GraphQLDateTime)
   createdAt!: Date;
 
-  @Property(timestamp)
+  @Property({ ...timestamp })
   @Field(() => GraphQLDateTime)
   updatedAt!: Date;
 

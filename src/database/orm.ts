@@ -1,0 +1,71 @@
+import { Migrator } from '@mikro-orm/migrations';
+import { defineConfig, MikroORM, UnderscoreNamingStrategy } from '@mikro-orm/postgresql';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { entities } from '../entities/index.js';
+import { migrations } from '../entities/migrations/index.js';
+
+export interface OrmOptions {
+  databaseUrl: string;
+  /** Connections this process may hold open. */
+  poolSize: number;
+  log?: Logger | undefined;
+  /** 0 for none, which only migrations may ask for. */
+  statementTimeoutMs?: number;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 30_000;
+/** A transaction that forgot its end holds locks and holds back vacuum. */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
+
+/** Opens no connection yet: a database that is away shows itself at the first query, and again is there at a later one. */
+export async function createOrm(options: OrmOptions): Promise<MikroORM> {
+  return MikroORM.init(ormConfiguration(options));
+}
+
+export function ormConfiguration({
+  databaseUrl,
+  poolSize,
+  log,
+  statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+}: OrmOptions) {
+  return defineConfig({
+    clientUrl: databaseUrl,
+    entities,
+    namingStrategy: UnderscoreNamingStrategy,
+    ensureDatabase: false,
+    colors: false,
+    logger: (message) => log?.warn(message),
+    extensions: [Migrator],
+    migrations: {
+      migrationsList: migrations,
+      snapshot: false,
+      silent: true,
+    },
+    pool: { min: 0, max: poolSize },
+    driverOptions: {
+      // pg reads from the URL what MikroORM does not: sslmode and the other parameters after the question mark.
+      connectionString: databaseUrl,
+      application_name: 'opsgraph',
+      options: '-c timezone=UTC',
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      statement_timeout: statementTimeoutMs,
+      // The server ends a statement first; this one is for a server that no longer answers at all.
+      query_timeout: statementTimeoutMs === 0 ? 0 : statementTimeoutMs + CONNECT_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+      keepAlive: true,
+      onPoolCreated: (pool: Pool) => surviveLostConnections(pool, log),
+    },
+  });
+}
+
+/**
+ * A restart of PostgreSQL is an 'error' event on every connection, and one without a listener ends the process. The
+ * query in flight rejects on its own and the pool drops the connection.
+ */
+function surviveLostConnections(pool: Pool, log: Logger | undefined): void {
+  const report = (error: Error) => log?.warn({ err: error }, 'database connection lost');
+  pool.on('error', report);
+  pool.on('connect', (client) => client.on('error', report));
+}
