@@ -1,4 +1,7 @@
 import type { ClassType } from 'type-graphql';
+import { ConnectionResolver } from './connections/connection.resolver.js';
+import { PipelineResolver } from './pipelines/pipeline.resolver.js';
+import { RunResolver } from './runs/run.resolver.js';
 
 /** The explicit list: a resolver that is not here is not in the graph. */
-export const resolvers: readonly ClassType[] = [];
+export const resolvers: readonly ClassType[] = [ConnectionResolver, PipelineResolver, RunResolver];

@@ -1,6 +1,7 @@
 import type { RequestContext } from '../../context.js';
 import { readRows } from '../../database/read-rows.js';
 import { Connection } from '../../entities/connections/connection.js';
+import { boundedLimit } from '../bounded-limit.js';
 
 export const MAX_CONNECTIONS = 1000;
 
@@ -10,6 +11,6 @@ export async function listConnections(context: RequestContext, limit: number): P
     .createQueryBuilder(Connection, 'c')
     .select(['id', 'workspaceId', 'name', 'type', 'config', 'createdAt', 'updatedAt', 'createdBy'])
     .orderBy({ name: 'asc' })
-    .limit(Math.min(limit, MAX_CONNECTIONS));
+    .limit(boundedLimit(limit, MAX_CONNECTIONS));
   return readRows(context.em, connections);
 }

@@ -1,6 +1,7 @@
 import type { RequestContext } from '../../context.js';
 import { readRows } from '../../database/read-rows.js';
 import { Pipeline } from '../../entities/pipelines/pipeline.js';
+import { boundedLimit } from '../bounded-limit.js';
 import { requireOwnWorkspace } from '../workspace-resource.js';
 
 export const MAX_PIPELINES = 1000;
@@ -19,7 +20,7 @@ export async function listPipelines(context: RequestContext, query: PipelineQuer
     .createQueryBuilder(Pipeline, 'p')
     .select('*')
     .orderBy({ createdAt: 'desc', id: 'desc' })
-    .limit(Math.min(query.limit, MAX_PIPELINES));
+    .limit(boundedLimit(query.limit, MAX_PIPELINES));
   if (query.search) pipelines.andWhere({ name: { $ilike: `%${escapeLike(query.search)}%` } });
   return readRows(context.em, pipelines);
 }

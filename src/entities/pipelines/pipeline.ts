@@ -25,7 +25,14 @@ registerEnumType(PipelineStatus, {
 @ObjectType({ description: 'Platform document, Pipeline.' })
 @Index({ properties: ['workspaceId', 'createdAt', 'id'] })
 export class Pipeline {
-  [OptionalProps]?: 'isActive' | 'maxRetries' | 'retryDelaySeconds' | 'status' | 'tags' | 'timeoutSeconds' | 'version';
+  [OptionalProps]?:
+    | 'isActive'
+    | 'maxRetries'
+    | 'retryDelaySeconds'
+    | 'status'
+    | 'tags'
+    | 'timeoutSeconds'
+    | 'version';
 
   @PrimaryKey({ type: 'uuid' })
   @Field(() => GraphQLUUID)

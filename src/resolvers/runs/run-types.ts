@@ -1,0 +1,63 @@
+import { GraphQLDateTime, GraphQLSafeInt, GraphQLUUID } from 'graphql-scalars';
+import { Field, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { RunStatus } from '../../entities/runs/run-enums.js';
+
+const RunUpdateType = { run: 'run', task: 'task', log: 'log' } as const;
+registerEnumType(RunUpdateType, { name: 'RunUpdateType' });
+
+@InputType()
+export class RunPipelineInput {
+  @Field(() => String, { nullable: true, description: 'Counts for this run alone.' })
+  yamlDefinition?: string | null;
+
+  @Field(() => String, { nullable: true, description: "The token's sub when absent." })
+  triggeredBy?: string | null;
+}
+
+@ObjectType()
+export class CancelRunResult {
+  @Field(() => GraphQLUUID)
+  runId!: string;
+
+  @Field(() => RunStatus)
+  status!: RunStatus;
+
+  @Field(() => String)
+  message!: string;
+}
+
+@ObjectType({ description: 'One message about a run; which fields are set depends on its type.' })
+export class RunUpdate {
+  @Field(() => RunUpdateType)
+  type!: keyof typeof RunUpdateType;
+
+  @Field(() => Int, { description: 'Pass it on as `after` to resume behind this message.' })
+  seq!: number;
+
+  @Field(() => GraphQLUUID)
+  runId!: string;
+
+  @Field(() => GraphQLDateTime)
+  timestamp!: Date;
+
+  @Field(() => String, { nullable: true, description: 'run: RunStatus; task: RunTaskStatus.' })
+  status?: string;
+
+  @Field(() => String, { nullable: true })
+  taskId?: string;
+
+  @Field(() => Int, { nullable: true })
+  attempt?: number;
+
+  @Field(() => GraphQLSafeInt, { nullable: true, description: 'task: rows it produced.' })
+  rows?: number;
+
+  @Field(() => String, { nullable: true })
+  error?: string;
+
+  @Field(() => String, { nullable: true, description: 'log: DEBUG, INFO, WARN or ERROR.' })
+  level?: string;
+
+  @Field(() => String, { nullable: true, description: 'log: the line.' })
+  message?: string;
+}

@@ -1,0 +1,83 @@
+import { GraphQLJSONObject, GraphQLUUID } from 'graphql-scalars';
+import { Arg, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root, Subscription } from 'type-graphql';
+import type { RequestContext } from '../../context.js';
+import { cancelRun } from '../../domain/runs/cancel-run.js';
+import { taskErrors, taskStatuses } from '../../domain/runs/describe-tasks.js';
+import { getRun } from '../../domain/runs/get-run.js';
+import { runStatus } from '../../domain/runs/run-status.js';
+import { startRun } from '../../domain/runs/start-run.js';
+import { tasksOfRun } from '../../domain/runs/tasks-of-run.js';
+import { watchRun } from '../../domain/runs/watch-run.js';
+import { Run } from '../../entities/runs/run.js';
+import { RunStatus } from '../../entities/runs/run-enums.js';
+import type { RunMessage } from '../../entities/runs/run-message.js';
+import { Permission } from '../permission.js';
+import { CancelRunResult, RunPipelineInput, RunUpdate } from './run-types.js';
+
+interface RunUpdatesArgs {
+  runId: string;
+  after?: number | null;
+}
+
+@Resolver(() => Run)
+export class RunResolver {
+  @Query(() => Run)
+  @Permission({ platform: 'read' })
+  run(@Ctx() context: RequestContext, @Arg('id', () => GraphQLUUID) id: string): Promise<Run> {
+    return getRun(context, id);
+  }
+
+  @Mutation(() => Run, { description: 'Returns at once; follow it with runUpdates.' })
+  @Permission({ platform: 'write' })
+  runPipeline(
+    @Ctx() context: RequestContext,
+    @Arg('pipelineId', () => GraphQLUUID) pipelineId: string,
+    @Arg('input', () => RunPipelineInput, { nullable: true }) input: RunPipelineInput | null,
+  ): Promise<Run> {
+    return startRun(context, pipelineId, input ?? {});
+  }
+
+  @Mutation(() => CancelRunResult, { description: 'Returns when the run is CANCELLED, within 5 s.' })
+  @Permission({ platform: 'write' })
+  cancelRun(
+    @Ctx() context: RequestContext,
+    @Arg('runId', () => GraphQLUUID) runId: string,
+  ): Promise<CancelRunResult> {
+    return cancelRun(context, runId);
+  }
+
+  @Subscription(() => RunUpdate, {
+    description:
+      'The present state, then everything after it; or everything after a number. Ends with the run.',
+    subscribe: ({ args, context }: { args: RunUpdatesArgs; context: RequestContext }) =>
+      watchRun(context, args.runId, args.after ?? undefined) as unknown as AsyncIterable<unknown>,
+  })
+  @Permission({ platform: 'read' })
+  runUpdates(
+    @Root() { type, seq, runId, timestamp, body }: RunMessage,
+    @Arg('runId', () => GraphQLUUID) _runId: string,
+    @Arg('after', () => Int, { nullable: true }) _after: number | null,
+  ): RunUpdate {
+    return { ...body, type, seq, runId, timestamp };
+  }
+
+  @FieldResolver(() => RunStatus)
+  overallStatus(@Root() run: Run): RunStatus {
+    return runStatus(run.state);
+  }
+
+  @FieldResolver(() => GraphQLJSONObject, { description: 'Task id to status.' })
+  async taskStatuses(@Root() run: Run, @Ctx() context: RequestContext): Promise<Record<string, string>> {
+    return taskStatuses(await tasksOfRun(context, run.id));
+  }
+
+  @FieldResolver(() => GraphQLJSONObject, { description: 'Task id to error.' })
+  async errors(@Root() run: Run, @Ctx() context: RequestContext): Promise<Record<string, string>> {
+    return taskErrors(await tasksOfRun(context, run.id));
+  }
+
+  @FieldResolver(() => Int, { nullable: true, description: 'From start to end, once it has ended.' })
+  durationMs(@Root() run: Run): number | null {
+    return run.startedAt && run.finishedAt ? run.finishedAt.getTime() - run.startedAt.getTime() : null;
+  }
+}
