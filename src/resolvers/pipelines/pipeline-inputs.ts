@@ -13,8 +13,8 @@ export class PipelinesArgs {
   limit!: number;
 }
 
-@InputType({ isAbstract: true })
-class PipelineSettings {
+@InputType()
+abstract class PipelineSettings {
   @Field(() => String, { nullable: true })
   description?: string | null;
 
