@@ -1,6 +1,11 @@
 import { Migration20261120230056_initial } from './Migration20261120230056_initial.js';
+import { Migration20261120230157_ticket_order_indexes } from './Migration20261120230157_ticket_order_indexes.js';
 
 /** Written by scripts/create-migration.ts. The names are what the database remembers: never rename one. */
 export const migrations = [
   { name: 'Migration20261120230056_initial', class: Migration20261120230056_initial },
+  {
+    name: 'Migration20261120230157_ticket_order_indexes',
+    class: Migration20261120230157_ticket_order_indexes,
+  },
 ];

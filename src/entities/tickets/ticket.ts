@@ -24,7 +24,15 @@ const timestamp = { type: 'datetime', columnType: 'timestamptz(3)' } as const;
 @Index({ properties: ['organizationId', 'updatedAt', 'id'] })
 @Index({ properties: ['organizationId', 'priorityRank', 'id'] })
 @Index({ properties: ['organizationId', 'title', 'id'] })
-@Index({ properties: ['organizationId', 'resolutionDueAt', 'id'] })
+@Index({ properties: ['organizationId', 'status', 'id'] })
+@Index({
+  name: 'ticket_due_asc',
+  expression: `create index "ticket_due_asc" on "ticket" ("organization_id", (coalesce("resolution_due_at", 'infinity'::timestamptz)), "id")`,
+})
+@Index({
+  name: 'ticket_due_desc',
+  expression: `create index "ticket_due_desc" on "ticket" ("organization_id", (coalesce("resolution_due_at", '-infinity'::timestamptz)), "id")`,
+})
 @Index({ properties: ['organizationId', 'status', 'createdAt', 'id'] })
 @Index({ properties: ['organizationId', 'requesterId', 'createdAt', 'id'] })
 @Index({ properties: ['organizationId', 'assigneeId', 'createdAt', 'id'] })
