@@ -26,7 +26,7 @@ export class Event {
    * Order of insertion, given by the database: of two transactions that changed the same row the later one has the
    * higher position, whatever the clocks of their nodes say. It breaks ties for the sequencer and is nobody else's.
    */
-  @Property({ type: new BigIntType('number'), generated: 'identity', autoincrement: true, hidden: true })
+  @Property({ type: new BigIntType('number'), autoincrement: true, hidden: true })
   position!: Opt<number>;
 
   @Property({ type: new BigIntType('number'), nullable: true, unique: true })

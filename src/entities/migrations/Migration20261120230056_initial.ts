@@ -12,7 +12,7 @@ export class Migration20261120230056_initial extends Migration {
     );
 
     this.addSql(
-      `create table "event" ("id" text not null, "position" bigserial generated always as identity not null, "seq" bigint null, "organization_id" text not null, "type" text not null, "subject_id" text not null, "payload" jsonb not null, "timestamp" timestamptz(3) not null, primary key ("id"));`,
+      `create table "event" ("id" text not null, "position" bigserial not null, "seq" bigint null, "organization_id" text not null, "type" text not null, "subject_id" text not null, "payload" jsonb not null, "timestamp" timestamptz(3) not null, primary key ("id"));`,
     );
     this.addSql(`alter table "event" add constraint "event_seq_unique" unique ("seq");`);
     this.addSql(`create index "event_unsequenced" on "event" ("position") where "seq" is null;`);

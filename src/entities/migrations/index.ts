@@ -1,5 +1,6 @@
 import { Migration20261120230056_initial } from './Migration20261120230056_initial.js';
 import { Migration20261120230157_ticket_order_indexes } from './Migration20261120230157_ticket_order_indexes.js';
+import { Migration20261120230400_event_sequence } from './Migration20261120230400_event_sequence.js';
 
 /** Written by scripts/create-migration.ts. The names are what the database remembers: never rename one. */
 export const migrations = [
@@ -8,4 +9,5 @@ export const migrations = [
     name: 'Migration20261120230157_ticket_order_indexes',
     class: Migration20261120230157_ticket_order_indexes,
   },
+  { name: 'Migration20261120230400_event_sequence', class: Migration20261120230400_event_sequence },
 ];
