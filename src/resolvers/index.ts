@@ -1,7 +1,13 @@
 import type { ClassType } from 'type-graphql';
 import { ConnectionResolver } from './connections/connection.resolver.js';
+import { AuthResolver } from './identity/auth.resolver.js';
 import { PipelineResolver } from './pipelines/pipeline.resolver.js';
 import { RunResolver } from './runs/run.resolver.js';
 
 /** The explicit list: a resolver that is not here is not in the graph. */
-export const resolvers: readonly ClassType[] = [ConnectionResolver, PipelineResolver, RunResolver];
+export const resolvers: readonly ClassType[] = [
+  AuthResolver,
+  ConnectionResolver,
+  PipelineResolver,
+  RunResolver,
+];
