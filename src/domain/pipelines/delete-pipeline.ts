@@ -5,8 +5,8 @@ import { PipelineRevision } from '../../entities/pipelines/pipeline-revision.js'
 import { Run } from '../../entities/runs/run.js';
 import { RunMessage } from '../../entities/runs/run-message.js';
 import { RunTask } from '../../entities/runs/run-task.js';
+import { runTopic } from '../../events/run-topics.js';
 import { transactional } from '../../events/transaction.js';
-import { runTopic } from '../runs/run-topics.js';
 import { findInWorkspace } from '../workspace-resource.js';
 
 /** Removes all versions and runs. A worker that holds one of the runs finds its row gone and stops. @throws NOT_FOUND */

@@ -6,11 +6,11 @@ import { Run } from '../../entities/runs/run.js';
 import { RunMessage } from '../../entities/runs/run-message.js';
 import { RunTask } from '../../entities/runs/run-task.js';
 import { conflict } from '../../errors.js';
+import { runCancelTopic, runTopic } from '../../events/run-topics.js';
 import { transactional } from '../../events/transaction.js';
 import { findInWorkspace } from '../workspace-resource.js';
 import type { NewRunMessage } from './run-message-body.js';
 import { isFinal, isTaskFinished, runStatus } from './run-status.js';
-import { runCancelTopic, runTopic } from './run-topics.js';
 
 /** Of the 5 s from the call to CANCELLED (completion, Runs), what the run's worker gets before it is overruled. */
 const WORKER_MS = 4_000;

@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import type { Followed, RunFeed, WakeChannel } from '../../context.js';
 import type { RunState, RunStatus } from '../../entities/runs/run-enums.js';
 import type { RunMessage } from '../../entities/runs/run-message.js';
+import { runTopic } from '../../events/run-topics.js';
 import { isFinal, runStatus } from './run-status.js';
-import { runTopic } from './run-topics.js';
 
 const BATCH = 1_000;
 /** Covers a lost wake-up. */

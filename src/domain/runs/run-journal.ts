@@ -3,9 +3,9 @@ import type { WakeChannel } from '../../context.js';
 import type { PipelineStatus } from '../../entities/pipelines/pipeline.js';
 import type { RunHealing } from '../../entities/runs/run.js';
 import type { RunState, RunTaskStatus } from '../../entities/runs/run-enums.js';
+import { runTopic } from '../../events/run-topics.js';
 import type { NewRunMessage } from './run-message-body.js';
 import { isTaskFinished } from './run-status.js';
-import { runTopic } from './run-topics.js';
 
 export interface TaskChange {
   taskId: string;

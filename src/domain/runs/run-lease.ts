@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { WakeChannel } from '../../context.js';
 import type { RunState } from '../../entities/runs/run-enums.js';
-import { runCancelTopic } from './run-topics.js';
+import { runCancelTopic } from '../../events/run-topics.js';
 
 /** A worker that is silent this long has lost its runs (completion, Runs). */
 export const LEASE_SECONDS = 30;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { EngineSession, TaskOutcome } from '../../engines/engine.js';
 import { EngineError } from '../../engines/engine-error.js';
 import type { RunTaskStatus } from '../../entities/runs/run-enums.js';
-import type { PipelineDefinition, Task, TaskGraph } from '../pipelines/definition/index.js';
+import type { PipelineDefinition, Task, TaskGraph } from '../pipelines/index.js';
 import type { JournalEntry } from './run-journal.js';
 import type { ClaimedRun } from './run-lease.js';
 import type { RunRecorder } from './run-recorder.js';

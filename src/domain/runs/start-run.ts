@@ -6,12 +6,12 @@ import { Run } from '../../entities/runs/run.js';
 import { RunMessage } from '../../entities/runs/run-message.js';
 import { RunTask } from '../../entities/runs/run-task.js';
 import { unavailable } from '../../errors.js';
+import { runTopic } from '../../events/run-topics.js';
 import { transactional } from '../../events/transaction.js';
-import { compileDefinition } from '../pipelines/compile-definition.js';
+import { compileDefinition } from '../pipelines/index.js';
 import { findInWorkspace } from '../workspace-resource.js';
 import { EXECUTE_RUN } from './run-jobs.js';
 import { runStatus } from './run-status.js';
-import { runTopic } from './run-topics.js';
 
 export interface StartRun {
   /** Counts for this run alone. */

@@ -1,4 +1,4 @@
-import type { PipelineDefinition, RetryPolicy, Task } from '../pipelines/definition/index.js';
+import type { PipelineDefinition, RetryPolicy, Task } from '../pipelines/index.js';
 import type { ClaimedRun } from './run-lease.js';
 
 /** Task before YAML before record (completion, Pipeline definition); attempts are maxRetries + 1. */

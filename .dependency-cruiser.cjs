@@ -1,0 +1,96 @@
+/** Who may import whom: docs/architecture.md has the same table in words. */
+const areas = 'identity|tickets|connections|pipelines|runs';
+
+const only = (name, from, allowed, comment) => ({
+  name,
+  severity: 'error',
+  comment,
+  from: { path: from },
+  to: { path: '^(src|packages)/', pathNot: [from, ...allowed] },
+});
+
+const nouns = ['^src/errors\\.ts$', '^src/context\\.ts$'];
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'bridge-knows-no-domain',
+      severity: 'error',
+      from: { path: '^packages/rest-graphql-bridge/src/' },
+      to: { path: '^src/' },
+    },
+    only('rest', '^src/rest/', [...nouns, '^packages/rest-graphql-bridge/', '^src/describe-failure\\.ts$']),
+    only('gateway', '^src/gateway/', [
+      ...nouns,
+      '^src/domain/identity/',
+      '^src/describe-failure\\.ts$',
+      '^src/entities/ids\\.ts$',
+    ]),
+    only('events', '^src/events/', [...nouns, '^src/entities/', '^src/database/']),
+    only('resolvers', '^src/resolvers/', [...nouns, '^src/domain/', '^src/entities/']),
+    only('entities', '^src/entities/', ['^src/errors\\.ts$']),
+    only('jobs', '^src/jobs/', [
+      ...nouns,
+      '^src/domain/',
+      '^src/events/',
+      '^src/entities/ids\\.ts$',
+      '^src/config\\.ts$',
+    ]),
+    only('engines', '^src/engines/', ['^src/errors\\.ts$']),
+    only('integrations', '^src/integrations/', ['^src/errors\\.ts$']),
+    only('domain', '^src/domain/', [
+      ...nouns,
+      '^src/entities/',
+      '^src/events/',
+      '^src/database/',
+      '^src/engines/engine',
+      '^src/engines/task-spec',
+      '^src/config\\.ts$',
+    ]),
+    {
+      name: 'domain-knows-no-carrier',
+      severity: 'error',
+      from: { path: '^src/domain/' },
+      to: { path: 'node_modules/(express|agenda|@agendajs|@apollo|type-graphql)/' },
+    },
+    {
+      name: 'agenda-only-in-jobs',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/jobs/' },
+      to: { path: 'node_modules/(agenda|@agendajs)/' },
+    },
+    {
+      name: 'area-through-its-index',
+      severity: 'error',
+      comment: 'Another area is reached through its index.',
+      from: { path: `^src/domain/(${areas})/` },
+      to: {
+        path: `^src/domain/(${areas})/`,
+        pathNot: ['^src/domain/$1/', `^src/domain/(${areas})/(definition/)?index\\.ts$`],
+      },
+    },
+    { name: 'not-resolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      name: 'no-dev-dependency',
+      severity: 'error',
+      from: { path: '^(src|packages/[^/]+/src)/', pathNot: '^src/console/' },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)dist/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'src/tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['types', 'import', 'node', 'default'],
+    },
+  },
+};

@@ -1,0 +1,1 @@
+export { connectionTarget } from './connection-target.js';
