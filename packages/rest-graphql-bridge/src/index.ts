@@ -1,10 +1,5 @@
-export {
-  type Bridge,
-  type BridgeOptions,
-  type ContextExtras,
-  createBridge,
-  type RouteInfo,
-} from './bridge.js';
+export { type Bridge, type BridgeOptions, type ContextExtras, createBridge } from './bridge.js';
+export type { RouteInfo } from './endpoint.js';
 export type { ErrorRenderer, Failure, InputPlace, InputProblem, RenderedFailure } from './failure.js';
 export type { ScalarConstraints } from './input-check.js';
 export { type Param, param, type SchemaObject } from './param.js';
@@ -23,4 +18,5 @@ export type {
   SseEvent,
   UploadedFile,
 } from './row.js';
+export type { SelectProtocol } from './serve-web-socket.js';
 export type { Surface } from './surface.js';

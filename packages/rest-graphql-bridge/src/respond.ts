@@ -111,7 +111,7 @@ interface Rendered {
   readonly body: string | undefined;
 }
 
-function causeOf(failure: Failure): unknown {
+export function causeOf(failure: Failure): unknown {
   if (failure.kind === 'thrown') return failure.error;
   if (failure.kind === 'graphql') return failure.errors[0]?.originalError ?? failure.errors[0];
   return new Error(`A request failure of kind ${failure.kind} was rendered as a server error`);

@@ -146,7 +146,7 @@ export interface SseOptions<
 > extends Subscribed<C, V, Path, P, Q, H, W> {
   readonly event: (result: R) => SseEvent | undefined;
   readonly connected?: (input: SubscriptionInput<C, Path, P, Q, H>) => SseEvent;
-  readonly failed?: () => SseEvent;
+  readonly failed?: SseEvent;
   readonly heartbeatMs?: number;
   readonly heartbeatEvent?: string;
   readonly retryMs?: number;

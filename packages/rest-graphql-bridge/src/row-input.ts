@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { InputProblem } from './failure.js';
 import { parameterNames, type Segment } from './path-trie.js';
+import type { Variables } from './prepare-variables.js';
 import { ParameterReader, readPath, splitQuery, type Values } from './request-parameters.js';
 import type { Row, RowInput } from './row.js';
 
@@ -39,6 +40,15 @@ export class RowParameters {
       context,
     };
   }
+}
+
+/** What a row's own function makes of its input. Without one the body fills its variable. */
+export function givenVariables(row: Row<never>, input: RowInput<unknown>): Variables {
+  // The row was typed for the host's own context, which `createBridge` has checked against the table.
+  const variables = row.variables as ((input: RowInput<unknown>) => Variables) | undefined;
+  if (variables) return variables(input);
+  const bodyVariable = row.kind === 'json' ? row.body?.variable : undefined;
+  return bodyVariable === undefined ? {} : { [bodyVariable]: input.body };
 }
 
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };

@@ -107,8 +107,10 @@ export interface JsonRow<C> extends AnyRow<C> {
 export interface StreamOptions {
   /** The stream ends itself after this many milliseconds. Default: no limit. */
   readonly maxLifeMs?: number;
-  /** A client with more unsent bytes than this is dropped. Default 1 MiB. */
+  /** A client with more unsent bytes than this gets no more events until it has taken them. Default 1 MiB. */
   readonly maxBufferedBytes?: number;
+  /** A client over `maxBufferedBytes` for this long is dropped. Default 2,000 ms. */
+  readonly stallMs?: number;
 }
 
 export interface SseRow<C> extends AnyRow<C>, StreamOptions {
@@ -119,7 +121,7 @@ export interface SseRow<C> extends AnyRow<C>, StreamOptions {
   /** The first event, sent once the source is subscribed. */
   readonly connected?: (input: RowInput<C>) => SseEvent;
   /** Sent before the stream ends because an event could not be resolved. Without it the stream just ends. */
-  readonly failed?: () => SseEvent;
+  readonly failed?: SseEvent;
   /** Silence after which a heartbeat is sent. Default 15,000 ms. */
   readonly heartbeatMs?: number;
   /** Name of the heartbeat event; without it the heartbeat is a comment. */

@@ -14,7 +14,7 @@ import { checkMediaType, decodeText, hasBody, parseJson, readBytes } from './req
 import { refuseProblems } from './request-parameters.js';
 import { sendJson, sendText } from './respond.js';
 import type { BodyOptions, BodyType, JsonRow, RowInput } from './row.js';
-import type { Mutable } from './row-input.js';
+import { givenVariables, type Mutable } from './row-input.js';
 
 type ReadBody = (
   request: IncomingMessage,
@@ -42,16 +42,10 @@ export async function serveJson(
 ): Promise<void> {
   if (plan.readBody) await plan.readBody(request, response, input, problems);
   refuseProblems(problems);
-  const variables = plan.operation.prepare({ ...givenVariables(plan.row, input) });
+  const variables = plan.operation.prepare(givenVariables(plan.row, input));
   const running = plan.operation.run(undefined, input.context, variables);
   // Not awaited when it is no promise: a turn of the microtask queue costs more than a small operation.
   answer(plan, request, response, running instanceof Promise ? await running : running);
-}
-
-function givenVariables(row: JsonRow<never>, input: RowInput<unknown>): object {
-  const variables = row.variables as ((input: RowInput<unknown>) => object) | undefined;
-  if (variables) return variables(input);
-  return row.body?.variable === undefined ? {} : { [row.body.variable]: input.body };
 }
 
 function answer(

@@ -51,6 +51,7 @@ class Reader<T> implements AsyncIterableIterator<T> {
   readonly #closed: () => void;
   readonly #queue: T[] = [];
   #waiting: { resolve(result: IteratorResult<T>): void; reject(error: Error): void } | undefined;
+  #failure: Error | undefined;
   #done = false;
 
   constructor(wanted: (event: T) => boolean, closed: () => void) {
@@ -66,13 +67,15 @@ class Reader<T> implements AsyncIterableIterator<T> {
   }
 
   fail(error: Error): void {
-    this.#waiting?.reject(error);
+    if (this.#waiting) this.#waiting.reject(error);
+    else this.#failure = error;
     this.#waiting = undefined;
   }
 
   next(): Promise<IteratorResult<T>> {
     const event = this.#queue.shift();
     if (event !== undefined) return Promise.resolve({ value: event, done: false });
+    if (this.#failure) return Promise.reject(this.#failure);
     if (this.#done) return Promise.resolve({ value: undefined, done: true });
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };

@@ -1,0 +1,88 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Kind, type OperationDefinitionNode } from 'graphql';
+import type { StreamHost } from './event-source.js';
+import type { ErrorRenderer, InputProblem } from './failure.js';
+import type { InputChecks } from './input-check.js';
+import { compileNullPolicy } from './null-policy.js';
+import type { PlannedRow } from './plan-table.js';
+import { refuseProblems } from './request-parameters.js';
+import type { JsonRow, Method, Row, RowInput, SseRow } from './row.js';
+import { type Mutable, RowParameters } from './row-input.js';
+import { compileBody, serveJson } from './serve-json.js';
+import { serveSse } from './serve-sse.js';
+import { rendererFor, type Surface } from './surface.js';
+
+/** What a bridge tells about one of its rows. */
+export interface RouteInfo {
+  readonly file: string;
+  readonly kind: Row['kind'];
+  readonly method: Method;
+  readonly path: string;
+  readonly operationName: string;
+  /** Which engine runs the operation; the README says when it is graphql-js. */
+  readonly engine: 'jit' | 'graphql-js';
+  readonly access: unknown;
+}
+
+/** What every row has at run time, whatever it is served as. */
+export interface Endpoint {
+  readonly info: RouteInfo;
+  readonly parameters: RowParameters;
+  readonly errors: ErrorRenderer;
+}
+
+/** A row that answers HTTP requests. */
+export interface HttpEndpoint extends Endpoint {
+  readonly serve: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    input: Mutable<RowInput<unknown>>,
+    problems: InputProblem[],
+  ) => Promise<void>;
+}
+
+export function infoOf({ row, file, operation }: PlannedRow): RouteInfo {
+  const { kind, method, path, access } = row;
+  return { file, kind, method, path, operationName: operation.name, engine: operation.engine, access };
+}
+
+export function endpointFor(plan: PlannedRow, surfaces: readonly Surface[]): Endpoint {
+  return {
+    info: infoOf(plan),
+    parameters: new RowParameters(plan.row, plan.segments),
+    errors: plan.row.errors ?? rendererFor(surfaces, plan.row.path),
+  };
+}
+
+/** How a JSON row is served. */
+export function jsonServer(
+  row: JsonRow<never>,
+  plan: PlannedRow,
+  checks: InputChecks,
+  maxBodyBytes: number,
+): HttpEndpoint['serve'] {
+  const json = {
+    row,
+    operation: plan.operation,
+    readBody: compileBody(row.body, plan.bodyType, checks, maxBodyBytes),
+    select: row.select ?? defaultSelect(plan.definition),
+    omitNulls: compileNullPolicy(row.nulls),
+  };
+  return (request, response, input, problems) => serveJson(json, request, response, input, problems);
+}
+
+/** How a row of server-sent events is served. */
+export function sseServer(row: SseRow<never>, plan: PlannedRow, host: StreamHost): HttpEndpoint['serve'] {
+  return (request, response, input, problems) => {
+    refuseProblems(problems);
+    return serveSse(row, plan.operation, host, request, response, input);
+  };
+}
+
+/** The value of the only root field, since a REST body has no use for the field's name. */
+export function defaultSelect({ selectionSet }: OperationDefinitionNode): (data: unknown) => unknown {
+  const [only, ...others] = selectionSet.selections;
+  if (others.length > 0 || only?.kind !== Kind.FIELD) return (data) => data;
+  const key = only.alias?.value ?? only.name.value;
+  return (data) => (data as { [key: string]: unknown })[key];
+}
