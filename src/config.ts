@@ -77,6 +77,7 @@ export interface Config {
   logLevel: Environment['LOG_LEVEL'];
   graphqlIntrospection: boolean;
   graphqlExplorer: boolean;
+  /** Where pipelines may read and write files by absolute path: DATA_DIR/files and the project's examples by default. */
   filesRoots: string[];
   /** 64 hexadecimal characters; undefined means a key generated into DATA_DIR. */
   secretKey: string | undefined;
@@ -85,6 +86,8 @@ export interface Config {
   jobConcurrency: number;
   runMemoryLimitMb: number;
 }
+
+const projectRoot = path.resolve(import.meta.dirname, '..');
 
 /** @throws Error with one sentence per wrong variable; the start stops with it. */
 export function parseConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
@@ -97,10 +100,12 @@ export function parseConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
     throw new Error(`The environment is not usable. ${sentences.join(' ')}`);
   }
   const values = parsed.data;
+  const dataDir = path.resolve(cwd, values.DATA_DIR);
+  const filesRoots = values.FILES_ROOTS.map((root) => path.resolve(cwd, root));
   return {
     port: values.PORT,
     host: values.HOST,
-    dataDir: path.resolve(cwd, values.DATA_DIR),
+    dataDir,
     databaseUrl: values.DATABASE_URL,
     databasePoolSize: values.DATABASE_POOL_SIZE,
     mongodbUrl: values.MONGODB_URL,
@@ -114,7 +119,8 @@ export function parseConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
     logLevel: values.LOG_LEVEL,
     graphqlIntrospection: values.GRAPHQL_INTROSPECTION,
     graphqlExplorer: values.GRAPHQL_EXPLORER,
-    filesRoots: values.FILES_ROOTS.map((root) => path.resolve(cwd, root)),
+    filesRoots:
+      filesRoots.length > 0 ? filesRoots : [path.join(dataDir, 'files'), path.join(projectRoot, 'examples')],
     secretKey: values.OPSGRAPH_SECRET_KEY,
     refreshReuseGraceSeconds: values.REFRESH_REUSE_GRACE_SECONDS,
     jobConcurrency: values.JOB_CONCURRENCY,
