@@ -71,18 +71,25 @@ function describeGraphqlError(error: GraphQLError): AppError {
   return internal(error);
 }
 
-/** graphql-js and graphql-jit say the same: Variable "$input" got invalid value 1 at "input.title"; String cannot ... */
-const REFUSED_VALUE = /^Variable "\$(\w+)" got invalid value .*?(?: at "([^"]+)")?; ([\s\S]*)$/;
+/**
+ * graphql-js:  Variable "$input" got invalid value 1 at "input.size"; Int cannot represent ...
+ * graphql-jit: Variable "$size" got invalid value 1; Expected type Int; Int cannot represent ...
+ */
+const REFUSED_VALUE = /^Variable "\$(\w+)" got invalid value .*?(?: at "[^".]+\.([^"]+)")?; ([\s\S]*)$/;
 const MISSING_VALUE =
   /^Variable "\$(\w+)" of (?:required|non-null) type .* (?:was not provided|must not be null)/;
+/** A field below the refused value: graphql-js quotes its name, graphql-jit writes its path from `value`. */
+const REFUSED_FIELD = /Field "([^"]+)"|\bvalue\.([\w.]+\w)/;
 
 function refusedVariable(error: GraphQLError): AppError | undefined {
   if (!error.message.startsWith('Variable "$')) return undefined;
-  const missing = MISSING_VALUE.exec(error.message);
-  if (missing) return invalidField(missing[1] ?? '', 'isDefined', `${missing[1]} is required`);
-  const [, variable = '', path = '', reason = error.message] = REFUSED_VALUE.exec(error.message) ?? [];
-  const field = path.startsWith(`${variable}.`) ? path.slice(variable.length + 1) : path || variable;
-  return invalidField(field, constraintOf(reason), `${field}: ${reason}`);
+  const missing = MISSING_VALUE.exec(error.message)?.[1];
+  if (missing !== undefined) return invalidField(missing, 'isDefined', `${missing} is required`);
+  const [, variable = '', path, reason = error.message] = REFUSED_VALUE.exec(error.message) ?? [];
+  const [, quoted, dotted] = REFUSED_FIELD.exec(reason) ?? [];
+  const inner = quoted ?? dotted;
+  const field = path === undefined ? (inner ?? variable) : inner === undefined ? path : `${path}.${inner}`;
+  return invalidField(field, constraintOf(reason), `${field}: ${reason.replace(/^Expected type \w+; /, '')}`);
 }
 
 const CONSTRAINTS: readonly [RegExp, string][] = [
