@@ -49,7 +49,8 @@ async function create(orm: MikroORM, name: string | undefined): Promise<void> {
 
 /** The entities need their decorators compiled, which Node's own type stripping does not do. */
 async function connectless(): Promise<MikroORM> {
-  const { ormConfiguration } = await importSource<typeof import('../src/database/orm.js')>('database/orm.ts');
+  const { ormConfiguration } =
+    await importSource<typeof import('../src/database/orm.js')>('src/database/orm.ts');
   const options = ormConfiguration({ databaseUrl: 'postgres://127.0.0.1/none', poolSize: 1 });
   return MikroORM.init({
     ...options,

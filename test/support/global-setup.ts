@@ -7,10 +7,10 @@ import { importSource } from '../../scripts/import-source.ts';
 export default async function globalSetup(): Promise<void> {
   const { startEmbeddedPostgres } = await importSource<
     typeof import('../../src/database/embedded-postgres.js')
-  >('database/embedded-postgres.ts');
-  const { createOrm } = await importSource<typeof import('../../src/database/orm.js')>('database/orm.ts');
+  >('src/database/embedded-postgres.ts');
+  const { createOrm } = await importSource<typeof import('../../src/database/orm.js')>('src/database/orm.ts');
   const { migrate } =
-    await importSource<typeof import('../../src/database/migrate.js')>('database/migrate.ts');
+    await importSource<typeof import('../../src/database/migrate.js')>('src/database/migrate.ts');
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'opsgraph-test-'));
   const server = await startEmbeddedPostgres({
     dataDir,

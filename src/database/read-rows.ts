@@ -1,0 +1,96 @@
+import { ArrayType, type EntityMetadata, type EntityProperty, JsonType, type Type } from '@mikro-orm/core';
+import { type EntityManager, type Platform, type QueryBuilder, raw } from '@mikro-orm/postgresql';
+
+/** Any select over one entity, whatever it selects and however its aliases are called. */
+export type RowQuery<Entity extends object> = Pick<
+  QueryBuilder<Entity, string, string, object, string, string>,
+  'applyFilters' | 'execute' | 'mainAlias' | 'state'
+> & { select(fields: unknown): unknown };
+
+type Row = Record<string, unknown>;
+type RowMapper = (row: Row) => Row;
+
+/**
+ * The fast way to read a list: tenancy filters apply as they do in `em.find`, but no entity is made and the identity map
+ * is not touched, so what comes back is for showing and never for changing. `select('*')` reads every column except
+ * lazy and hidden ones. A column that is no property of the entity keeps its name.
+ *
+ * @throws when a filter of the entity has no parameter in this EntityManager: a forgotten caller sees nothing
+ */
+export async function readRows<Entity extends object>(
+  em: EntityManager,
+  query: RowQuery<Entity>,
+): Promise<Entity[]> {
+  const { entityName, aliasName } = query.mainAlias;
+  const plan = rowPlan(em.getMetadata().get(entityName), em.getPlatform());
+  const [first, ...others] = query.state.fields ?? ['*'];
+  if (others.length === 0 && (first === '*' || first === `${aliasName}.*`)) {
+    query.select(raw(plan.columns(aliasName)));
+  }
+  await query.applyFilters();
+  const rows = (await query.execute('all', false)) as Row[];
+  const [sample] = rows;
+  if (sample === undefined) return [];
+  return rows.map(plan.mapper(Object.keys(sample))) as Entity[];
+}
+
+interface RowPlan {
+  /** What `*` stands for. */
+  columns(alias: string): string;
+  mapper(columns: string[]): RowMapper;
+}
+
+const plans = new WeakMap<object, RowPlan>();
+
+function rowPlan(meta: EntityMetadata, platform: Platform): RowPlan {
+  const known = plans.get(meta);
+  if (known) return known;
+  const properties = new Map(columnProperties(meta));
+  const shown = [...properties].filter(([, property]) => property.lazy !== true && property.hidden !== true);
+  const quoted = shown.map(([column]) => platform.quoteIdentifier(column));
+  const mappers = new Map<string, RowMapper>();
+  const plan: RowPlan = {
+    columns: (alias) => quoted.map((column) => `${platform.quoteIdentifier(alias)}.${column}`).join(', '),
+    mapper: (columns) => {
+      const shape = columns.join();
+      const mapper = mappers.get(shape) ?? compileMapper(columns, properties, platform);
+      mappers.set(shape, mapper);
+      return mapper;
+    },
+  };
+  plans.set(meta, plan);
+  return plan;
+}
+
+function columnProperties(meta: EntityMetadata): [string, EntityProperty][] {
+  return meta.props.flatMap(
+    (property) => property.fieldNames?.map((column): [string, EntityProperty] => [column, property]) ?? [],
+  );
+}
+
+/**
+ * One function per set of columns, as source text: 25 tickets take 7 µs with it and 37 µs in a loop over the columns
+ * (bench/read-rows.ts), where reading them bare takes 260 µs.
+ */
+function compileMapper(
+  columns: string[],
+  properties: ReadonlyMap<string, EntityProperty>,
+  platform: Platform,
+): RowMapper {
+  const types: Type<unknown>[] = [];
+  const entries = columns.map((column) => {
+    const property = properties.get(column);
+    const value = `row[${JSON.stringify(column)}]`;
+    return `${JSON.stringify(property?.name ?? column)}: ${property ? conversion(property, value, types) : value}`;
+  });
+  return new Function('types', 'platform', `return (row) => ({ ${entries.join(', ')} });`)(types, platform);
+}
+
+/** pg has parsed JSON and arrays already; MikroORM's pool leaves timestamps as text. */
+function conversion(property: EntityProperty, value: string, types: Type<unknown>[]): string {
+  if (property.runtimeType === 'Date') return `${value} === null ? null : new Date(${value})`;
+  const type = property.customType;
+  if (type === undefined || type instanceof JsonType || type instanceof ArrayType) return value;
+  types.push(type);
+  return `${value} === null ? null : types[${types.length - 1}].convertToJSValue(${value}, platform)`;
+}
