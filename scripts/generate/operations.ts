@@ -139,6 +139,8 @@ async function generate(
       skipTypename: true,
       useTypeImports: true,
       arrayInputCoercion: false,
+      // The bridge hands on lists that nobody may change.
+      immutableTypes: true,
       dedupeFragments: true,
     },
   });
