@@ -3,6 +3,7 @@ import { ConnectionResolver } from './connections/connection.resolver.js';
 import { AuthResolver } from './identity/auth.resolver.js';
 import { PipelineResolver } from './pipelines/pipeline.resolver.js';
 import { RunResolver } from './runs/run.resolver.js';
+import { TicketResolver } from './tickets/ticket.resolver.js';
 
 /** The explicit list: a resolver that is not here is not in the graph. */
 export const resolvers: readonly ClassType[] = [
@@ -10,4 +11,5 @@ export const resolvers: readonly ClassType[] = [
   ConnectionResolver,
   PipelineResolver,
   RunResolver,
+  TicketResolver,
 ];
