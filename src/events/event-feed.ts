@@ -13,7 +13,8 @@ export interface OpenEventFeed extends EventFeed {
   close(): Promise<void>;
 }
 
-const DEFAULT_MAX_BUFFERED = 1_000;
+/** Ten batches: a bulk change is not a slow consumer. Buffers share their events, so one costs 80 kB when full. */
+const DEFAULT_MAX_BUFFERED = 10_000;
 
 /**
  * One reader per node follows the log and hands each event to the subscriptions of its organization. Numbers become
