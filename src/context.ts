@@ -103,7 +103,7 @@ export interface ItsmTokens {
   publicJwks(): Promise<PublicJwk[]>;
   /** Access tokens of these sessions are refused from now on, on every node; to be called after the commit. */
   sessionsRevoked(sessionIds: readonly string[]): void;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** The access tokens of /api/v1, made by the OIDC issuer. */

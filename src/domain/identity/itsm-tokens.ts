@@ -99,9 +99,8 @@ export function createItsmTokens(
     },
     publicJwks: () => keys.publicJwks(),
     sessionsRevoked: (sessionIds) => revoked.announce(sessionIds),
-    close() {
-      keys.close();
-      revoked.close();
+    async close() {
+      await Promise.all([keys.close(), revoked.close()]);
     },
   };
 }

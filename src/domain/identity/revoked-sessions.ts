@@ -20,7 +20,7 @@ export interface RevokedSessions {
   has(sessionId: string): boolean;
   /** To be called after the commit that revoked them. */
   announce(sessionIds: readonly string[]): void;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export function createRevokedSessions(
@@ -81,9 +81,10 @@ export function createRevokedSessions(
       for (const id of sessionIds) revokedAt.set(id, at);
       if (sessionIds.length > 0) wake.wake(TOPIC);
     },
-    close() {
+    async close() {
       clearInterval(poll);
       stopListening();
+      await reading?.catch(() => undefined);
     },
   };
 }

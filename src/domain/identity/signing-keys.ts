@@ -34,7 +34,7 @@ export interface SigningKeys {
   rotate(): Promise<void>;
   /** Called when another node made or retired a key. Gives the way to stop listening. */
   onChange(listener: () => void): () => void;
-  close(): void;
+  close(): Promise<void>;
 }
 
 interface LoadedKeys {
@@ -49,6 +49,7 @@ type Needs = Pick<Services, 'orm' | 'secrets' | 'wake' | 'now' | 'log'>;
 export function createSigningKeys(services: Needs, purpose: SigningKey['purpose']): SigningKeys {
   const { orm, secrets, wake, now, log } = services;
   const listeners = new Set<() => void>();
+  const closing = new AbortController();
   let loaded: LoadedKeys | undefined;
   let loading: Promise<LoadedKeys> | undefined;
   let creating: Promise<void> | undefined;
@@ -56,7 +57,7 @@ export function createSigningKeys(services: Needs, purpose: SigningKey['purpose'
   function reload(): Promise<LoadedKeys> {
     loading ??= (async () => {
       const wait = loaded === undefined ? 0 : loaded.at + RELOAD_INTERVAL_MS - performance.now();
-      if (wait > 0) await delay(wait);
+      if (wait > 0) await delay(wait, undefined, { signal: closing.signal });
       loaded = await loadKeys(services, purpose);
       return loaded;
     })().finally(() => {
@@ -88,7 +89,9 @@ export function createSigningKeys(services: Needs, purpose: SigningKey['purpose'
       .then(() => {
         for (const listener of listeners) listener();
       })
-      .catch((error: unknown) => log.warn({ err: error }, 'signing keys could not be reloaded'));
+      .catch((error: unknown) => {
+        if (!closing.signal.aborted) log.warn({ err: error }, 'signing keys could not be reloaded');
+      });
   });
 
   return {
@@ -121,9 +124,11 @@ export function createSigningKeys(services: Needs, purpose: SigningKey['purpose'
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    close() {
+    async close() {
       stopListening();
       listeners.clear();
+      closing.abort();
+      await loading?.catch(() => undefined);
     },
   };
 }
