@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Kind, type OperationDefinitionNode } from 'graphql';
 import type { StreamHost } from './event-source.js';
 import type { ErrorRenderer, InputProblem } from './failure.js';
 import type { InputChecks } from './input-check.js';
@@ -8,9 +7,11 @@ import type { PlannedRow } from './plan-table.js';
 import { refuseProblems } from './request-parameters.js';
 import type { JsonRow, Method, Row, RowInput, SseRow } from './row.js';
 import { type Mutable, RowParameters } from './row-input.js';
+import { selectOf } from './row-select.js';
 import { compileBody, serveJson } from './serve-json.js';
 import { serveSse } from './serve-sse.js';
 import { rendererFor, type Surface } from './surface.js';
+import { opaquePaths } from './trace-select.js';
 
 /** What a bridge tells about one of its rows. */
 export interface RouteInfo {
@@ -65,8 +66,8 @@ export function jsonServer(
     row,
     operation: plan.operation,
     readBody: compileBody(row.body, plan.bodyType, checks, maxBodyBytes),
-    select: row.select ?? defaultSelect(plan.definition),
-    omitNulls: compileNullPolicy(row.nulls),
+    select: selectOf(row, plan.definition),
+    omitNulls: compileNullPolicy(row.nulls, opaquePaths(plan.traced)),
   };
   return (request, response, input, problems) => serveJson(json, request, response, input, problems);
 }
@@ -77,12 +78,4 @@ export function sseServer(row: SseRow<never>, plan: PlannedRow, host: StreamHost
     refuseProblems(problems);
     return serveSse(row, plan.operation, host, request, response, input);
   };
-}
-
-/** The value of the only root field, since a REST body has no use for the field's name. */
-export function defaultSelect({ selectionSet }: OperationDefinitionNode): (data: unknown) => unknown {
-  const [only, ...others] = selectionSet.selections;
-  if (others.length > 0 || only?.kind !== Kind.FIELD) return (data) => data;
-  const key = only.alias?.value ?? only.name.value;
-  return (data) => (data as { [key: string]: unknown })[key];
 }

@@ -3,9 +3,13 @@ import { type CheckedRow, checkRow } from './check-row.js';
 import { compileOperation, type Operation } from './operation.js';
 import { pathShape } from './path-trie.js';
 import type { RouteTable, Row } from './row.js';
+import { traceResponse, unknownNullPaths } from './row-select.js';
+import type { Traced } from './trace-select.js';
 
 export interface PlannedRow extends CheckedRow {
   readonly operation: Operation;
+  /** What the response looks like; undefined for a stream, or when `select` can't be followed. */
+  readonly traced: Traced | undefined;
 }
 
 /**
@@ -20,24 +24,41 @@ export function planTables(
   const taken = new Map<string, string>();
   const planned: PlannedRow[] = [];
   for (const { file, row } of rowsOf(tables)) {
-    const label = `${file}: ${row.kind === 'webSocket' ? 'WEBSOCKET' : row.method} ${row.path}`;
-    const finding = checkRow(schema, file, row);
-    if ('reasons' in finding) {
-      problems.push(...finding.reasons.map((reason) => `${label}: ${reason}`));
-      continue;
+    const verb = row.kind === 'webSocket' ? 'WEBSOCKET' : row.method;
+    const label = `${file}: ${verb} ${row.path}`;
+    const finding = planRow(schema, file, row);
+    const reasons = 'reasons' in finding ? [...finding.reasons] : [];
+    if (!('reasons' in finding)) {
+      planned.push(finding);
+      const place = `${verb} ${pathShape(finding.segments)}`;
+      const before = taken.get(place);
+      if (before !== undefined) reasons.push(`the same method and path as ${before}`);
+      taken.set(place, label);
     }
-    const place = `${row.kind === 'webSocket' ? 'WEBSOCKET' : row.method} ${pathShape(finding.segments)}`;
-    const before = taken.get(place);
-    if (before !== undefined) problems.push(`${label}: the same method and path as ${before}`);
-    taken.set(place, label);
-    try {
-      planned.push({ ...finding, operation: compileOperation(schema, row.document, finding.definition) });
-    } catch (error) {
-      problems.push(`${label}: ${error instanceof Error ? error.message : String(error)}`);
-    }
+    problems.push(...reasons.map((reason) => `${label}: ${reason}`));
   }
   if (problems.length > 0) throw new Error(`The route tables are not usable:\n${problems.join('\n')}`);
   return planned;
+}
+
+function planRow(
+  schema: GraphQLSchema,
+  file: string,
+  row: Row<never>,
+): PlannedRow | { readonly reasons: readonly string[] } {
+  const checked = checkRow(schema, file, row);
+  if ('reasons' in checked) return checked;
+  const { definition } = checked;
+  const traced = row.kind === 'json' ? traceResponse(schema, row, row.document, definition) : undefined;
+  const unknown = row.kind === 'json' ? unknownNullPaths(row, traced) : [];
+  if (unknown.length > 0) {
+    return { reasons: unknown.map((path) => `nulls names "${path}", which is not in the response`) };
+  }
+  try {
+    return { ...checked, traced, operation: compileOperation(schema, row.document, definition) };
+  } catch (error) {
+    return { reasons: [error instanceof Error ? error.message : String(error)] };
+  }
 }
 
 function rowsOf(

@@ -29,7 +29,7 @@ export interface JsonPlan {
   /** Undefined when the row takes no body. */
   readonly readBody: ReadBody | undefined;
   readonly select: (data: unknown) => unknown;
-  readonly omitNulls: ((value: unknown) => void) | undefined;
+  readonly omitNulls: ((value: unknown) => unknown) | undefined;
 }
 
 /** Runs a row whose parameters have been read and writes its answer. */
@@ -69,8 +69,7 @@ function answer(
     sendText(request, response, status, body, headers);
     return;
   }
-  plan.omitNulls?.(body);
-  sendJson(request, response, status, body, headers);
+  sendJson(request, response, status, plan.omitNulls ? plan.omitNulls(body) : body, headers);
 }
 
 /** The body type a row means when it doesn't say: JSON as soon as a variable is named. */
