@@ -39,7 +39,7 @@ describe('event feed', () => {
 
   async function lastNumber(): Promise<number> {
     const [row] = await database.orm.em.fork().execute('select coalesce(max(seq), 0)::int as n from event');
-    return row.n;
+    return row?.n ?? 0;
   }
 
   async function allNumbered(): Promise<void> {
@@ -47,7 +47,7 @@ describe('event feed', () => {
       const [row] = await database.orm.em
         .fork()
         .execute('select exists (select from event where seq is null) as left');
-      return !row.left;
+      return row?.left === false;
     });
   }
 

@@ -154,22 +154,23 @@ describe('transactional', () => {
 
   it('keeps the tenant of its context', async () => {
     const [mine, theirs] = [newId('org'), newId('org')];
-    const ticket = (organizationId: string, number: number) => ({
-      id: newId('tkt'),
-      organizationId,
-      number,
-      title: 'printer',
-      status: 'new' as const,
-      priority: 'low' as const,
-      type: 'task' as const,
-      source: 'api' as const,
-      requesterId: newId('usr'),
-      createdAt: new Date(),
-      updatedAt: new Date(),
-    });
+    const ticket = (organizationId: string) =>
+      Object.assign(new Ticket(), {
+        id: newId('tkt'),
+        organizationId,
+        number: 1,
+        title: 'printer',
+        status: 'new' as const,
+        priority: 'low' as const,
+        type: 'task' as const,
+        source: 'api' as const,
+        requesterId: newId('usr'),
+        createdAt: new Date(),
+        updatedAt: new Date(),
+      });
     const em = database.orm.em.fork();
     em.setFilterParams(ORGANIZATION_FILTER, { organizationId: theirs });
-    await em.insertMany(Ticket, [ticket(mine, 1), ticket(theirs, 1)]);
+    await em.persist([ticket(mine), ticket(theirs)]).flush();
     const context = writingContext(database, wake);
     context.em.setFilterParams(ORGANIZATION_FILTER, { organizationId: mine });
     const seen = await transactional(context, (unit) => unit.em.find(Ticket, {}));
