@@ -14,7 +14,7 @@ const BOUND_SECRETS = [
 ];
 
 /**
- * JSON lines on stdout. Writes are asynchronous (a line costs 1.5 µs instead of the 6 µs of a synchronous write to a
+ * JSON lines on stdout. Writes are asynchronous (a line costs 3 µs instead of the 52 µs of a synchronous write to a
  * pipe) and flushed at exit; only a SIGKILL loses the last ones.
  */
 export function createLogger(

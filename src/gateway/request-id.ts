@@ -1,16 +1,22 @@
 import type { IncomingMessage } from 'node:http';
-import { newId, newUuid } from '../entities/ids.js';
-import { surfaceOf } from './surface.js';
+import { isId, newId, newUuid } from '../entities/ids.js';
+import { type Surface, surfaceOf } from './surface.js';
 
-const FORMS = {
-  itsm: /^req_[0-9a-hjkmnp-tv-z]{26}$/,
-  platform: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i,
-} as const;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+interface IdForm {
+  fits(sent: string): boolean;
+  make(): string;
+}
+
+const FORMS: Record<Surface, IdForm> = {
+  itsm: { fits: (sent) => isId('req', sent), make: () => newId('req') },
+  platform: { fits: (sent) => UUID.test(sent), make: newUuid },
+};
 
 /** The client's own id when it has the surface's form, otherwise a new one. */
 export function requestIdFor(request: IncomingMessage): string {
-  const surface = surfaceOf(request);
+  const form = FORMS[surfaceOf(request)];
   const sent = request.headers['x-request-id'];
-  if (typeof sent === 'string' && FORMS[surface].test(sent)) return sent;
-  return surface === 'itsm' ? newId('req') : newUuid();
+  return typeof sent === 'string' && form.fits(sent) ? sent : form.make();
 }

@@ -154,7 +154,7 @@ describe('compression', () => {
   const body = JSON.stringify({ data: 'lorem ipsum '.repeat(2_000) });
   const mount: TestGatewayOptions['mount'] = (app) => {
     app.get('/large', (_request, response) => void response.type('json').send(body));
-    app.get('/small', (_request, response) => void response.type('json').send('{"a":"'.padEnd(2_000, 'a')));
+    app.get('/small', (_request, response) => void response.type('json').send('{"a":"'.padEnd(15_000, 'a')));
     app.get('/bytes', (_request, response) => void response.type('png').send(Buffer.alloc(50_000)));
     app.get('/events', (_request, response) => {
       response.setHeader('content-type', 'text/event-stream');
