@@ -7,6 +7,7 @@ import type { User, UserRole } from './entities/identity/user.js';
 import type { RunMessage } from './entities/runs/run-message.js';
 import { ORGANIZATION_FILTER, WORKSPACE_FILTER } from './entities/tenancy.js';
 import { AppError } from './errors.js';
+import { createLoaders, type Loaders } from './graph/loaders/entity-loaders.js';
 
 /** Who an ITSM token speaks for (ITSM document, Access token claims). */
 export interface ItsmPrincipal {
@@ -137,6 +138,8 @@ export interface RequestContext {
   log: Logger;
   em: EntityManager;
   caller: Caller;
+  /** Made at the first question: most requests ask for no relation. */
+  readonly loaders: Loaders;
 }
 
 export function createContext(services: Services, requestId: string, caller: Caller): RequestContext {
@@ -144,7 +147,18 @@ export function createContext(services: Services, requestId: string, caller: Cal
   const organizationId = caller.itsm?.organizationId ?? caller.platform?.organizationId;
   if (organizationId !== undefined) em.setFilterParams(ORGANIZATION_FILTER, { organizationId });
   if (caller.platform) em.setFilterParams(WORKSPACE_FILTER, { workspaceId: caller.platform.workspaceId });
-  return { requestId, services, log: services.log.child({ requestId }), em, caller };
+  let loaders: Loaders | undefined;
+  return {
+    requestId,
+    services,
+    log: services.log.child({ requestId }),
+    em,
+    caller,
+    get loaders() {
+      loaders ??= createLoaders(em);
+      return loaders;
+    },
+  };
 }
 
 /** @throws AUTHENTICATION_ERROR when no ITSM credential came with the request. */
