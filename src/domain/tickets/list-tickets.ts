@@ -2,6 +2,7 @@ import type { ObjectQuery } from '@mikro-orm/core';
 import { type EntityManager, type QBFilterQuery, type RawQueryFragment, raw } from '@mikro-orm/postgresql';
 import { itsmCaller, type RequestContext } from '../../context.js';
 import { readRows } from '../../database/read-rows.js';
+import { isId } from '../../entities/ids.js';
 import { Ticket } from '../../entities/tickets/ticket.js';
 import { TicketTotal } from '../../entities/tickets/ticket-total.js';
 import {
@@ -77,6 +78,7 @@ async function pageFromCursor(selection: Selection, mode: CursorMode): Promise<P
 
 /** The filters need not match: a ticket may have changed since the page it stood on was read. */
 async function findCursor(selection: Selection, mode: CursorMode): Promise<CursorPlace> {
+  if (!isId('tkt', mode.cursor)) throw unknownCursor(mode.field);
   const { em, view, sort } = selection;
   const total = await totalQuery(selection);
   const place = em

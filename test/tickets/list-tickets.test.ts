@@ -1,0 +1,357 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { seedTickets } from '../../bench/support/seed-tickets.js';
+import { type Statement, watchStatements } from './statements.js';
+import { startTicketServer, type TicketServer, type Who } from './ticket-server.js';
+
+let server: TicketServer;
+/** The whole tenant as the database has it, in no order. */
+let rows: Row[];
+
+interface Row {
+  id: string;
+  number: number;
+  title: string;
+  description: string;
+  status: string;
+  priority: string;
+  type: string;
+  category: string;
+  tags: string[];
+  requesterId: string;
+  assigneeId: string | null;
+  teamId: string | null;
+  createdAt: string;
+  updatedAt: string;
+  dueAt: string | null;
+}
+
+const COUNT = 400;
+const UNTIL = new Date('2026-05-01T00:00:00Z');
+
+beforeAll(async () => {
+  server = await startTicketServer();
+  for (const slug of ['globex', 'acme'] as const) {
+    const { organizationId, userIds, teamId } = server.tenants[slug];
+    await seedTickets({
+      databaseUrl: server.database.url,
+      organizationId,
+      userIds: Object.values(userIds),
+      teamIds: [teamId],
+      count: COUNT,
+      until: UNTIL,
+    });
+  }
+  rows = await server.database.orm.em.fork().execute<Row[]>(
+    `select id, number, title, description, status, priority, type, category, tags,
+       requester_id as "requesterId", assignee_id as "assigneeId", team_id as "teamId",
+       to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt",
+       to_char(updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt",
+       to_char(resolution_due_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "dueAt"
+     from ticket where organization_id = ?`,
+    [server.tenants.acme.organizationId],
+  );
+});
+afterAll(() => server.close());
+
+type Query = Record<string, string | number | string[]>;
+
+function list(query: Query = {}, who: Who = 'manager@acme') {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    for (const item of Array.isArray(value) ? value : [value]) search.append(name, `${item}`);
+  return server.rest(who, 'GET', `/v1/tickets?${search}`);
+}
+
+const idsOf = (tickets: { id: string }[]) => tickets.map(({ id }) => id);
+
+/** The order the document asks for, by other means than SQL. */
+function ordered(from: Row[], key: (row: Row) => string | number | null, order: 'asc' | 'desc'): Row[] {
+  const sign = order === 'asc' ? 1 : -1;
+  return from.toSorted((a, b) => {
+    const [x, y] = [key(a), key(b)];
+    if (x !== y) {
+      if (x === null) return 1;
+      if (y === null) return -1;
+      return (x < y ? -1 : 1) * sign;
+    }
+    return (a.id < b.id ? -1 : 1) * sign;
+  });
+}
+
+const ranks = ['low', 'medium', 'high', 'critical'];
+const sorts: Record<string, (row: Row) => string | number | null> = {
+  createdAt: (row) => row.createdAt,
+  updatedAt: (row) => row.updatedAt,
+  priority: (row) => ranks.indexOf(row.priority),
+  status: (row) => row.status,
+  title: (row) => row.title,
+  number: (row) => row.number,
+  dueAt: (row) => row.dueAt,
+};
+const orders = ['asc', 'desc'] as const;
+const everyOrder = Object.keys(sorts).flatMap((sortBy) =>
+  orders.map((sortOrder) => [sortBy, sortOrder] as const),
+);
+
+function expected(sortBy: string, sortOrder: 'asc' | 'desc', from = rows): string[] {
+  const key = sorts[sortBy];
+  if (!key) throw new Error(`no such order: ${sortBy}`);
+  return idsOf(ordered(from, key, sortOrder));
+}
+
+describe('GET /v1/tickets by page', () => {
+  it('answers the newest 25 and where they stand', async () => {
+    const { status, body } = await list();
+    expect(status).toBe(200);
+    expect(idsOf(body.data)).toEqual(expected('createdAt', 'desc').slice(0, 25));
+    expect({ ...body, data: undefined }).toEqual({
+      meta: { pagination: { page: 1, limit: 25, total: COUNT, totalPages: 16, hasMore: true } },
+    });
+  });
+
+  it.each(everyOrder)('sorts by %s %s, ties by id, nothing last', async (sortBy, sortOrder) => {
+    const found: string[] = [];
+    for (let page = 1; page <= 4; page += 1) {
+      const { body } = await list({ sortBy, sortOrder, page, limit: 130 });
+      found.push(...idsOf(body.data));
+      expect(body.meta.pagination).toEqual({
+        page,
+        limit: 130,
+        total: COUNT,
+        totalPages: 4,
+        hasMore: page < 4,
+      });
+    }
+    expect(found).toEqual(expected(sortBy, sortOrder));
+  });
+
+  it('answers an empty page behind the last', async () => {
+    const { body } = await list({ page: 17 });
+    expect(body).toEqual({
+      data: [],
+      meta: { pagination: { page: 17, limit: 25, total: COUNT, totalPages: 16, hasMore: false } },
+    });
+  });
+});
+
+describe('GET /v1/tickets by cursor', () => {
+  it.each(everyOrder)(
+    'goes through %s %s there and back without gap or duplicate',
+    async (sortBy, sortOrder) => {
+      const all = expected(sortBy, sortOrder);
+      const there = idsOf((await list({ sortBy, sortOrder, limit: 90 })).body.data);
+      for (let more = true; more; ) {
+        const { body } = await list({ sortBy, sortOrder, limit: 90, starting_after: there.at(-1) ?? '' });
+        there.push(...idsOf(body.data));
+        more = body.hasMore;
+        expect(body.cursor).toBe(there.at(-1));
+        expect(body.meta.pagination).toEqual({
+          page: null,
+          limit: 90,
+          total: COUNT,
+          totalPages: 5,
+          hasMore: more,
+        });
+      }
+      expect(there).toEqual(all);
+      const back = [all.at(-1) ?? ''];
+      for (let more = true; more; ) {
+        const { body } = await list({ sortBy, sortOrder, limit: 90, ending_before: back[0] ?? '' });
+        back.unshift(...idsOf(body.data));
+        more = body.hasMore;
+        expect(body.cursor).toBe(back[0]);
+      }
+      expect(back).toEqual(all);
+    },
+  );
+
+  it('answers no cursor when nothing is left', async () => {
+    const last = expected('createdAt', 'desc').at(-1) ?? '';
+    const { body } = await list({ starting_after: last });
+    expect(body).toEqual({
+      data: [],
+      meta: { pagination: { page: null, limit: 25, total: COUNT, totalPages: 16, hasMore: false } },
+      hasMore: false,
+    });
+  });
+
+  it('keeps the place of a ticket that no longer matches the filter', async () => {
+    const open = rows.filter(({ status }) => status === 'open');
+    const other = expected('createdAt', 'desc').find((id) => !idsOf(open).includes(id)) ?? '';
+    const { body } = await list({ status: 'open', starting_after: other, limit: 1000 });
+    const all = expected('createdAt', 'desc');
+    const behind = all.slice(all.indexOf(other) + 1).filter((id) => idsOf(open).includes(id));
+    expect(idsOf(body.data)).toEqual(behind);
+    expect(body.meta.pagination.total).toBe(open.length);
+  });
+
+  it('does not know a cursor that is the id of nothing here', async () => {
+    const foreign = (await list({}, 'manager@globex')).body.data[0].id;
+    const unseen = rows.find(({ requesterId }) => requesterId !== server.tenants.acme.userIds.user)?.id ?? '';
+    for (const [cursor, who] of [
+      [foreign, 'manager@acme'],
+      ['tkt_00000000000000000000000000', 'manager@acme'],
+      ['nonsense\0', 'manager@acme'],
+      ['', 'manager@acme'],
+      [unseen, 'user@acme'],
+    ] as const) {
+      for (const field of ['starting_after', 'ending_before']) {
+        const { status, body } = await list({ [field]: cursor }, who);
+        expect({ cursor, status, details: body.error?.details }).toEqual({
+          cursor,
+          status: 400,
+          details: { field, constraint: 'exists' },
+        });
+      }
+    }
+  });
+});
+
+describe('GET /v1/tickets refuses', () => {
+  it.each<[Query, string, string]>([
+    [{ starting_after: 'a', ending_before: 'b' }, 'ending_before', 'mutuallyExclusive'],
+    [{ page: 1, starting_after: 'a' }, 'page', 'mutuallyExclusive'],
+    [{ page: 2, ending_before: 'a' }, 'page', 'mutuallyExclusive'],
+    [{ page: 0 }, 'page', 'min'],
+    [{ page: 'x' }, 'page', 'isInt'],
+    [{ limit: 0 }, 'limit', 'min'],
+    [{ limit: 1001 }, 'limit', 'max'],
+    [{ limit: '1.5' }, 'limit', 'isInt'],
+    [{ sortBy: 'requesterId' }, 'sortBy', 'isIn'],
+    [{ sortOrder: 'up' }, 'sortOrder', 'isIn'],
+    [{ status: 'open,lost' }, 'status', 'isIn'],
+    [{ createdAfter: 'yesterday' }, 'createdAfter', 'isDateTime'],
+    [{ q: 'x'.repeat(501) }, 'q', 'maxLength'],
+    [{ q: 'a\0b' }, 'q', 'isString'],
+    [{ requesterId: 'a\0b' }, 'requesterId.0', 'isString'],
+  ])('%j', async (query, field, constraint) => {
+    const { status, body } = await list(query);
+    expect(status).toBe(400);
+    expect(body.error).toMatchObject({ code: 'VALIDATION_ERROR', details: { field, constraint } });
+  });
+});
+
+describe('a filter', () => {
+  const moment = '2026-04-30T21:00:00.000Z';
+  const acme = () => server.tenants.acme;
+  it.each<[string, () => Query, (row: Row) => boolean]>([
+    ['one status', () => ({ status: 'open' }), (row) => row.status === 'open'],
+    ['statuses with a comma', () => ({ status: 'open,closed' }), (row) => /^(open|closed)$/.test(row.status)],
+    [
+      'statuses repeated',
+      () => ({ status: ['new', 'pending'] }),
+      (row) => /^(new|pending)$/.test(row.status),
+    ],
+    ['priorities', () => ({ priority: 'high,low' }), (row) => /^(high|low)$/.test(row.priority)],
+    ['a type', () => ({ type: 'task' }), (row) => row.type === 'task'],
+    [
+      'an assignee',
+      () => ({ assigneeId: acme().userIds.agent }),
+      (row) => row.assigneeId === acme().userIds.agent,
+    ],
+    ['a team', () => ({ teamId: acme().teamId }), (row) => row.teamId === acme().teamId],
+    [
+      'a requester',
+      () => ({ requesterId: acme().userIds.user }),
+      (row) => row.requesterId === acme().userIds.user,
+    ],
+    ['a category', () => ({ category: 'vpn,mail' }), (row) => /^(vpn|mail)$/.test(row.category)],
+    [
+      'tags',
+      () => ({ tag: ['site-3', 'badge'] }),
+      (row) => row.tags.some((tag) => /^(site-3|badge)$/.test(tag)),
+    ],
+    ['words of the title', () => ({ q: 'PRINTER' }), (row) => row.title.includes('printer')],
+    [
+      'a phrase and a word to leave out',
+      () => ({ q: '"did not help" -vpn' }),
+      (row) => !row.title.includes('vpn'),
+    ],
+    ['words nobody wrote', () => ({ q: 'unicorn' }), () => false],
+    ['createdAfter', () => ({ createdAfter: moment }), (row) => row.createdAt > moment],
+    ['createdBefore', () => ({ createdBefore: moment }), (row) => row.createdAt < moment],
+    [
+      'updatedAfter with an offset',
+      () => ({ updatedAfter: '2026-04-30T23:00:00+02:00' }),
+      (row) => row.updatedAt > moment,
+    ],
+    [
+      'all of several filters',
+      () => ({ status: 'open,new,closed', priority: 'high,low', q: 'restart' }),
+      (row) => /^(open|new|closed)$/.test(row.status) && /^(high|low)$/.test(row.priority),
+    ],
+    ['an empty value', () => ({ status: '', q: '', tag: ',' }), () => true],
+    [
+      'another organization’s people',
+      () => ({ requesterId: server.tenants.globex.userIds.user }),
+      () => false,
+    ],
+  ])('by %s', async (_what, query, matches) => {
+    const matching = rows.filter(matches);
+    const { status, body } = await list({ ...query(), limit: 1000 });
+    expect(status).toBe(200);
+    expect(idsOf(body.data)).toEqual(expected('createdAt', 'desc', matching));
+    expect(body.meta.pagination.total).toBe(matching.length);
+  });
+});
+
+describe('what a list costs', () => {
+  let statements: Statement[];
+  let stop: () => void;
+  beforeAll(async () => {
+    ({ statements, stop } = await watchStatements(server.database.orm));
+  });
+  afterAll(() => stop());
+
+  const cursor = () => expected('createdAt', 'desc')[40] ?? '';
+  it.each<[string, Who, () => Query, number]>([
+    ['a page of all', 'manager@acme', () => ({}), 0],
+    ['a page of a status', 'manager@acme', () => ({ status: 'open,new' }), 0],
+    ['a cursor of all', 'manager@acme', () => ({ starting_after: cursor() }), 0],
+    ['a filtered page', 'manager@acme', () => ({ priority: 'high', status: 'open' }), 1],
+    ['a filtered cursor', 'manager@acme', () => ({ q: 'printer', ending_before: cursor() }), 1],
+    ["an agent's page", 'agent@acme', () => ({}), 1],
+    ["a requester's page", 'user@acme', () => ({ status: 'open' }), 1],
+  ])('%s is two statements, counting only what no total is kept of', async (_what, who, query, counts) => {
+    await list({ limit: 1 }, who);
+    statements.length = 0;
+    const { status } = await list(query(), who);
+    expect(status).toBe(200);
+    expect(statements).toHaveLength(2);
+    expect(statements.filter(({ text }) => /count\(\*\)/i.test(text))).toHaveLength(counts);
+    for (const { text } of statements) expect(text).toMatch(/organization_id" = /);
+  });
+
+  it.each(everyOrder)('%s %s comes from an index, wherever it starts', async (sortBy, sortOrder) => {
+    await list({ limit: 1 });
+    statements.length = 0;
+    await list({ sortBy, sortOrder });
+    await list({ sortBy, sortOrder, starting_after: cursor() });
+    const reads = statements.filter(({ text }) => /limit/i.test(text));
+    expect(reads).toHaveLength(2);
+    for (const [at, read] of reads.entries()) {
+      const plan = await planOf(read);
+      // Numbers are unique: sorting their ties by id is sorting one row at a time.
+      expect(plan.replace('Incremental Sort', '')).not.toMatch(/Sort {2}\(|Seq Scan/);
+      expect(plan).toMatch(
+        at === 0 ? /Index Cond: \(organization_id = / : /Index Cond: \(.*organization_id = .* AND /,
+      );
+    }
+  });
+
+  /** As a table of millions would be planned: this one is small enough to be read whole. */
+  async function planOf({ text, values }: Statement): Promise<string> {
+    return server.database.orm.em.fork().transactional(async (em) => {
+      await em.execute('set local enable_seqscan = off');
+      await em.execute('set local enable_bitmapscan = off');
+      await em.execute('set local enable_sort = off');
+      const inlined = text.replace(/\$(\d+)/g, (_, at) => literal(values[Number(at) - 1]));
+      const lines = await em.execute<{ 'QUERY PLAN': string }[]>(`explain ${inlined}`);
+      return lines.map((line) => line['QUERY PLAN']).join('\n');
+    });
+  }
+});
+
+function literal(value: unknown): string {
+  return typeof value === 'number' ? `${value}` : `'${String(value).replaceAll("'", "''")}'`;
+}

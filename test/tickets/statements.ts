@@ -1,0 +1,32 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { Pool } from 'pg';
+
+export interface Statement {
+  text: string;
+  values: readonly unknown[];
+}
+
+type Query = (this: unknown, ...given: unknown[]) => unknown;
+
+/** Keeps every statement that a connection of this ORM's pool sends from now on, as PostgreSQL gets it. */
+export async function watchStatements(orm: MikroORM): Promise<{ statements: Statement[]; stop(): void }> {
+  const pool = (await orm.em.getConnection().getNativeClient()) as Pool;
+  const client = await pool.connect();
+  const prototype = Object.getPrototypeOf(client) as { query: Query };
+  client.release();
+  const statements: Statement[] = [];
+  const send = prototype.query;
+  prototype.query = function query(...given) {
+    statements.push(statementOf(given));
+    return send.apply(this, given);
+  };
+  const stop = () => {
+    prototype.query = send;
+  };
+  return { statements, stop };
+}
+
+function statementOf([first, second]: unknown[]): Statement {
+  const { text, values } = typeof first === 'string' ? { text: first, values: second } : (first as Statement);
+  return { text, values: Array.isArray(values) ? values : [] };
+}
