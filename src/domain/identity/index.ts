@@ -1,3 +1,6 @@
+export { type Authenticator, createAuthenticator, type Door } from './authenticate.js';
+export { DEMO_PASSWORD } from './demo-tenants.js';
+export { discoveredIssuer, embeddedIssuer, type IssuerKeys } from './issuer-keys.js';
 export { createItsmTokens } from './itsm-tokens.js';
 export { type Credentials, type LoggedIn, login } from './login.js';
 export { type LoggedOut, logout } from './logout.js';
@@ -7,6 +10,7 @@ export {
   platformAllows,
   platformMinimumRole,
 } from './platform-permissions.js';
+export { createPlatformTokens } from './platform-tokens.js';
 export { refresh } from './refresh.js';
 export {
   type Action,
@@ -17,3 +21,6 @@ export {
   type Scope,
   widestScope,
 } from './role-permissions.js';
+export { type DemoTenant, seedDemo } from './seed-demo.js';
+export { createSigningKeys, type SigningKeys } from './signing-keys.js';
+export { verifyCredentials } from './verify-credentials.js';

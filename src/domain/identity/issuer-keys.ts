@@ -21,7 +21,7 @@ const TIMEOUT_MS = 5_000;
 const RETRY_AFTER_MS = 1_000;
 const DOCUMENT_FRESH_MS = 3_600_000;
 /** How often an unknown key id may make us ask for the keys again. */
-const KEYS_COOLDOWN_MS = 5_000;
+const KEYS_COOLDOWN_MS = 1_000;
 
 /** Asymmetric ones only: with HMAC a public key would be a secret (RFC 8725 section 2.1). */
 const signatureAlgorithms = [

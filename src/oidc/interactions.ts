@@ -1,0 +1,107 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import express, { type Request, type Response, Router } from 'express';
+import type Provider from 'oidc-provider';
+import { errors, type Interaction } from 'oidc-provider';
+import type { Services } from '../context.js';
+import { verifyCredentials } from '../domain/identity/index.js';
+import { AppError } from '../errors.js';
+import { consentPage, loginPage, type Page } from './pages.js';
+
+const FORM_LIMIT = '16kb';
+
+/**
+ * The pages where a person logs in and consents. They belong to one browser by the issuer's signed, same-site cookie,
+ * and every form carries a token derived from the interaction it was made for.
+ */
+export function interactionRoutes(
+  services: Pick<Services, 'orm' | 'secrets'>,
+  provider: () => Provider,
+): Router {
+  const key = services.secrets.deriveKey('oidc interaction forms');
+  const csrfOf = (uid: string) => createHmac('sha256', key).update(uid).digest('base64url');
+
+  const formOf = ({ uid, params }: Interaction, request: Request) => ({
+    action: `${request.baseUrl}/interaction/${uid}`,
+    csrf: csrfOf(uid),
+    clientId: String(params['client_id']),
+    redirectUri: String(params['redirect_uri']),
+  });
+
+  /** @throws SessionNotFound when the browser is not the one the interaction began in. */
+  async function interactionOf(request: Request, response: Response): Promise<Interaction> {
+    const interaction = await provider().interactionDetails(request, response);
+    if (interaction.uid !== request.params['uid']) throw new errors.SessionNotFound('interaction mismatch');
+    if (request.method === 'POST' && !isSame(field(request, 'csrf'), csrfOf(interaction.uid)))
+      throw new errors.InvalidRequest('the form has expired');
+    return interaction;
+  }
+
+  const router = Router();
+  // Only here: the issuer reads the bodies of its own endpoints itself.
+  router.use('/interaction', express.urlencoded({ extended: false, limit: FORM_LIMIT }));
+
+  router.get('/interaction/:uid', async (request, response) => {
+    const interaction = await interactionOf(request, response);
+    const form = formOf(interaction, request);
+    if (interaction.prompt.name === 'login') return send(response, loginPage(form));
+    send(
+      response,
+      consentPage(
+        form,
+        String(interaction.params['scope'] ?? '')
+          .split(' ')
+          .filter(Boolean),
+      ),
+    );
+  });
+
+  router.post('/interaction/:uid/login', async (request, response) => {
+    const interaction = await interactionOf(request, response);
+    const email = field(request, 'email');
+    try {
+      const { id: accountId } = await verifyCredentials(
+        services.orm.em.fork(),
+        email,
+        field(request, 'password'),
+      );
+      await provider().interactionFinished(request, response, { login: { accountId, remember: false } });
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      send(response.status(401), loginPage(formOf(interaction, request), { email, message: error.message }));
+    }
+  });
+
+  router.post('/interaction/:uid/consent', async (request, response) => {
+    const { grantId, params, session, prompt } = await interactionOf(request, response);
+    if (prompt.name !== 'consent' || !session) throw new errors.InvalidRequest('log in first');
+    const { Grant } = provider();
+    const clientId = String(params['client_id']);
+    const known = grantId === undefined ? undefined : await Grant.find(grantId);
+    const grant = known ?? new Grant({ accountId: session.accountId, clientId });
+    grant.addOIDCScope(String(params['scope'] ?? ''));
+    const consent = { grantId: await grant.save() };
+    await provider().interactionFinished(request, response, { consent }, { mergeWithLastSubmission: true });
+  });
+
+  router.post('/interaction/:uid/abort', async (request, response) => {
+    await interactionOf(request, response);
+    const refused = { error: 'access_denied', error_description: 'The user refused' };
+    await provider().interactionFinished(request, response, refused, { mergeWithLastSubmission: false });
+  });
+
+  return router;
+}
+
+function field(request: Request, name: string): string {
+  const value: unknown = request.body?.[name];
+  return typeof value === 'string' ? value : '';
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [left, right] = [Buffer.from(given), Buffer.from(expected)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+function send(response: Response, { html, headers }: Page): void {
+  response.set(headers).send(html);
+}
