@@ -1,0 +1,55 @@
+import { param, routes } from 'rest-graphql-bridge';
+import { route } from '../route.js';
+import {
+  JsonWebKeySetDocument,
+  LoginDocument,
+  LogoutDocument,
+  RefreshTokensDocument,
+} from './auth.generated.js';
+
+const tags = ['Authentication'];
+/** Five minutes: a key is published long before the first token needs it anew, since unknown ids reload. */
+const KEYS_CACHED_SECONDS = 300;
+
+export const authRoutes = routes(import.meta.url, [
+  route(LoginDocument, {
+    method: 'POST',
+    path: '/v1/auth/login',
+    access: 'public',
+    security: [],
+    tags,
+    summary: 'Log in with e-mail address and password',
+    headers: { 'x-device-fingerprint': param.string() },
+    body: { variable: 'input' },
+    variables: ({ body, headers }) => ({
+      input: { ...body, deviceFingerprint: body.deviceFingerprint ?? headers['x-device-fingerprint'] },
+    }),
+    status: 200,
+  }),
+  route(RefreshTokensDocument, {
+    method: 'POST',
+    path: '/v1/auth/refresh',
+    access: 'public',
+    security: [],
+    tags,
+    summary: 'Exchange a refresh token, once, for a new pair of tokens',
+    body: { variable: 'input' },
+    status: 200,
+  }),
+  route(LogoutDocument, {
+    method: 'POST',
+    path: '/v1/auth/logout',
+    tags,
+    summary: 'Revoke every active session of the caller',
+    status: 200,
+  }),
+  route(JsonWebKeySetDocument, {
+    method: 'GET',
+    path: '/v1/.well-known/jwks.json',
+    access: 'public',
+    security: [],
+    tags,
+    summary: 'The public keys that verify access tokens',
+    responseHeaders: () => ({ 'cache-control': `public, max-age=${KEYS_CACHED_SECONDS}` }),
+  }),
+]);
