@@ -6,7 +6,7 @@ export const sweepRunsJob = defineJob({
   name: 'sweep-runs',
   payload: z.strictObject({}),
   concurrency: 1,
-  every: '10 seconds',
+  every: 10_000,
   lockLifetimeMs: 60_000,
   run: (_payload, { services }) => sweepRuns(services),
 });

@@ -1,0 +1,117 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Express } from 'express';
+import { createBridge } from 'rest-graphql-bridge';
+import { type Caller, createContext, type RequestContext, type Services } from '../context.js';
+import {
+  createAuthenticator,
+  createPlatformTokens,
+  createSigningKeys,
+  discoveredIssuer,
+  embeddedIssuer,
+} from '../domain/identity/index.js';
+import { type ErrorSurface, logThrown } from '../gateway/error-handler.js';
+import { recordOf, requestIdOf } from '../gateway/request-record.js';
+import { isBelow, pathOf } from '../gateway/surface.js';
+import { buildGraph } from '../graph/build-schema.js';
+import { createGraph } from '../graph/create-graph.js';
+import { createOidcIssuer } from '../oidc/create-oidc-issuer.js';
+import { resolvers } from '../resolvers/index.js';
+import type { Access } from '../rest/route.js';
+import { itsmTables, platformTables } from '../rest/tables.js';
+import type { OnClose } from './on-close.js';
+import { callerOf, requireCaller } from './request-caller.js';
+
+const MAX_BODY_BYTES = 1_048_576;
+
+export interface Routes {
+  mount(app: Express): void;
+  /** False, with nothing done, when no WebSocket is served there. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
+}
+
+/** The graph, the rows over it, and the embedded issuer when there is no other. */
+export async function openRoutes(
+  services: Services,
+  url: string,
+  surfaces: readonly ErrorSurface[],
+  onClose: OnClose,
+): Promise<Routes> {
+  const { config, log, now } = services;
+  const schema = buildGraph(resolvers);
+  const { platformTokens, mountIssuer } = await openIssuer(services, url, onClose);
+  const authenticator = createAuthenticator({ itsm: services.itsmTokens, platform: platformTokens });
+  const fresh = (context: RequestContext) => createContext(services, context.requestId, context.caller);
+
+  const bridge = createBridge<RequestContext>({
+    schema,
+    tables: [...itsmTables, ...platformTables],
+    surfaces,
+    maxBodyBytes: MAX_BODY_BYTES,
+    context: async (request, access, { route }) => {
+      recordOf(request).route = route.path;
+      const requestId = requestIdOf(request);
+      if (access === ('public' satisfies Access)) return createContext(services, requestId, {});
+      const door = isBelow(route.path, '/v1') ? 'itsm' : 'platform';
+      return createContext(services, requestId, requireCaller(await callerOf(authenticator, request, door)));
+    },
+    eventContext: fresh,
+    onUnexpected: (error, request) => logThrown(log, error, request),
+  });
+  onClose('rest', () => bridge.close());
+
+  const graph = await createGraph({
+    schema,
+    introspection: config.graphqlIntrospection,
+    log,
+    now,
+    authenticate: (authorization) => authenticator.authenticate({ authorization }, 'either'),
+    createContext: (caller, request) => {
+      const record = request && recordOf(request);
+      if (record) Object.assign(record, { route: '/graphql', ...ids(caller) });
+      return createContext(services, record?.id ?? '', caller);
+    },
+  });
+  onClose('graphql', () => graph.close());
+
+  return {
+    mount(app) {
+      mountIssuer(app);
+      app.use('/graphql', graph.router);
+      app.use(bridge.middleware);
+    },
+    upgrade(request, socket, head) {
+      if (pathOf(request) !== '/graphql') return bridge.handleUpgrade(request, socket, head);
+      graph.handleUpgrade(request, socket, head);
+      return true;
+    },
+  };
+}
+
+function ids(caller: Caller) {
+  return {
+    callerId: caller.itsm?.userId ?? caller.platform?.subject,
+    organizationId: caller.itsm?.organizationId ?? caller.platform?.organizationId,
+  };
+}
+
+async function openIssuer(services: Services, url: string, onClose: OnClose) {
+  const { config } = services;
+  const audience = config.oidcAudience;
+  if (config.oidcDiscoveryUrl !== undefined) {
+    const issuer = discoveredIssuer(config.oidcDiscoveryUrl);
+    return {
+      platformTokens: createPlatformTokens({ issuer, audience, services }),
+      mountIssuer: () => undefined,
+    };
+  }
+  const keys = createSigningKeys(services, 'oidc');
+  onClose('issuer keys', () => keys.close());
+  const issuer = embeddedIssuer(config.publicUrl, keys);
+  const oidc = await createOidcIssuer({ services, keys, issuer: `${config.publicUrl ?? url}/oidc` });
+  onClose('issuer', () => oidc.close());
+  return {
+    platformTokens: createPlatformTokens({ issuer, audience, services }),
+    mountIssuer: (app: Express) => void app.use('/oidc', oidc.router),
+  };
+}

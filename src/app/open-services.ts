@@ -1,0 +1,104 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import type { Config } from '../config.js';
+import type { Services } from '../context.js';
+import { startEmbeddedPostgres } from '../database/embedded-postgres.js';
+import { migrate } from '../database/migrate.js';
+import { nativePool } from '../database/native-pool.js';
+import { createOrm } from '../database/orm.js';
+import { seedConnections } from '../domain/demo/seed-connections.js';
+import { createItsmTokens, seedDemo } from '../domain/identity/index.js';
+import { createRunFeed } from '../domain/runs/run-feed.js';
+import { BatchEngine } from '../engines/batch/batch-engine.js';
+import type { Engine, EngineKind } from '../engines/engine.js';
+import { createEventFeed } from '../events/event-feed.js';
+import { createSequencer } from '../events/sequencer.js';
+import { createWakeChannel } from '../events/wake-channel.js';
+import { jobs } from '../jobs/index.js';
+import { createJobRunner } from '../jobs/job-runner.js';
+import { createSecretBox } from '../secret-box.js';
+import type { OnClose } from './on-close.js';
+
+/** Of the 10 s a stopping process has: what running jobs may still use. */
+const DRAIN_JOBS_MS = 4_000;
+
+export interface OpenServices {
+  services: Services;
+  pool: Pool;
+  /** Once requests can be answered. */
+  startWork(): Promise<void>;
+}
+
+/** What lives as long as the process, from the database up. */
+export async function openServices(
+  config: Config,
+  log: Logger,
+  now: () => Date,
+  onClose: OnClose,
+): Promise<OpenServices> {
+  await mkdir(path.join(config.dataDir, 'files'), { recursive: true });
+  const databaseUrl = await openDatabase(config, log, onClose);
+  const orm = await createOrm({ databaseUrl, poolSize: config.databasePoolSize, log });
+  onClose('database pool', () => orm.close(true));
+  await migrate(orm);
+  const pool = await nativePool(orm);
+
+  const wake = createWakeChannel({ databaseUrl, log });
+  onClose('wake channel', () => wake.close());
+  await wake.connected();
+  const sequencer = createSequencer({ databaseUrl, wake, log });
+  onClose('sequencer', () => sequencer.close());
+  const events = await createEventFeed({ orm, wake, log });
+  onClose('event feed', () => events.close());
+  const runs = createRunFeed({ pool, wake, log });
+  onClose('run feed', () => runs.close());
+
+  const secrets = createSecretBox(config);
+  const itsmTokens = createItsmTokens({ orm, secrets, wake, now, log });
+  onClose('token keys', () => itsmTokens.close());
+  const batch = new BatchEngine();
+  const base = {
+    config,
+    log,
+    orm,
+    now,
+    wake,
+    events,
+    runs,
+    engines: new Map<EngineKind, Engine>([[batch.kind, batch]]),
+    secrets,
+    itsmTokens,
+  };
+  const runner = createJobRunner({
+    definitions: jobs,
+    services: base,
+    store: storeOf(config, databaseUrl),
+    concurrency: config.jobConcurrency,
+    role: config.role,
+  });
+  onClose('jobs', async () => {
+    await runner.drain(DRAIN_JOBS_MS);
+    await runner.close();
+  });
+  const services: Services = { ...base, jobs: runner };
+  if (config.seedDemo) {
+    const tenants = await seedDemo(services);
+    if (config.databaseUrl === undefined) await seedConnections(services, tenants, databaseUrl);
+  }
+  return { services, pool, startWork: () => runner.start() };
+}
+
+async function openDatabase(config: Config, log: Logger, onClose: OnClose): Promise<string> {
+  if (config.databaseUrl !== undefined) return config.databaseUrl;
+  const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, log });
+  onClose('embedded PostgreSQL', () => embedded.close());
+  return embedded.url;
+}
+
+function storeOf(config: Config, databaseUrl: string) {
+  return config.mongodbUrl === undefined
+    ? ({ kind: 'postgres', url: databaseUrl } as const)
+    : ({ kind: 'mongo', url: config.mongodbUrl } as const);
+}
