@@ -2,6 +2,7 @@ import { access, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Pool } from 'pg';
 import type { Services } from '../../context.js';
+import { isDatabaseAway } from '../../database/connection-error.js';
 import { nativePool } from '../../database/native-pool.js';
 import type { EngineSession } from '../../engines/engine.js';
 import { newUuid } from '../../entities/ids.js';
@@ -49,8 +50,15 @@ export async function executeRun(services: Services, runId: string, draining: Ab
     await carryOut(services, pool, run, recorder, stop);
     await recorder.close();
   } catch (error) {
-    if (!(error instanceof LeaseLost)) throw error;
-    services.log.info({ runId }, 'run taken away while it was executed');
+    if (error instanceof LeaseLost) services.log.info({ runId }, 'run taken away while it was executed');
+    else if (isDatabaseAway(error)) throw error;
+    else {
+      services.log.error({ err: error, runId }, 'run failed unexpectedly');
+      await finish(services, run, recorder, {
+        state: 'FAILED',
+        error: 'The run failed by an internal error',
+      });
+    }
   } finally {
     await lease.release();
   }

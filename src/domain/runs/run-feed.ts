@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Followed, RunFeed, WakeChannel } from '../../context.js';
+import { nativeTypes } from '../../database/native-pool.js';
 import type { RunState, RunStatus } from '../../entities/runs/run-enums.js';
 import type { RunMessage } from '../../entities/runs/run-message.js';
 import { runTopic } from '../../events/run-topics.js';
@@ -121,6 +122,7 @@ class WatchedRun {
       text: `SELECT "run_id" AS "runId", "seq", "type", "body", "timestamp" FROM "run_message"
         WHERE "run_id" = $1 AND "seq" > $2 ORDER BY "seq" LIMIT ${BATCH}`,
       values: [this.runId, after],
+      types: nativeTypes,
     });
     for (const watcher of ready) watcher.offer(rows);
     if (rows.length === 0) await this.#endIfOver();

@@ -42,14 +42,14 @@ const APPEND = `
 WITH held AS (
   UPDATE "run" SET
     "last_seq" = "last_seq" + jsonb_array_length($3::jsonb),
-    "state" = coalesce($5, "state"),
-    "error" = coalesce($6, "error"),
-    "rows_read" = "rows_read" + $7,
-    "rows_written" = "rows_written" + $8,
+    "state" = coalesce($5::text, "state"),
+    "error" = coalesce($6::text, "error"),
+    "rows_read" = "rows_read" + $7::bigint,
+    "rows_written" = "rows_written" + $8::bigint,
     "healing" = "healing" || $9::jsonb,
-    "finished_at" = CASE WHEN $10 THEN $11::timestamptz ELSE "finished_at" END,
-    "lease_owner" = CASE WHEN $10 THEN NULL ELSE "lease_owner" END,
-    "lease_until" = CASE WHEN $10 THEN NULL ELSE "lease_until" END
+    "finished_at" = CASE WHEN $10::boolean THEN $11::timestamptz ELSE "finished_at" END,
+    "lease_owner" = CASE WHEN $10::boolean THEN NULL ELSE "lease_owner" END,
+    "lease_until" = CASE WHEN $10::boolean THEN NULL ELSE "lease_until" END
   WHERE "id" = $1 AND "lease_owner" = $2
   RETURNING "id", "pipeline_id", "last_seq" - jsonb_array_length($3::jsonb) AS "before"
 ), changed AS (
@@ -64,10 +64,10 @@ WITH held AS (
     AS change ("taskId" text, "status" text, "attempt" int, "error" text, "rows" bigint, "finished" boolean)
   WHERE "run_task"."run_id" = held."id" AND "run_task"."task_id" = change."taskId"
 ), mirrored AS (
-  UPDATE "pipeline" SET "status" = $12 FROM held WHERE "pipeline"."id" = held."pipeline_id" AND $12 IS NOT NULL
+  UPDATE "pipeline" SET "status" = $12::text FROM held WHERE "pipeline"."id" = held."pipeline_id" AND $12::text IS NOT NULL
 )
 INSERT INTO "run_message" ("run_id", "seq", "type", "body", "timestamp")
-SELECT held."id", held."before" + message."position", message."value" ->> 'type', message."value" -> 'body', $11
+SELECT held."id", held."before" + message."position", message."value" ->> 'type', message."value" -> 'body', $11::timestamptz
 FROM held, jsonb_array_elements($3::jsonb) WITH ORDINALITY AS message ("value", "position")`;
 
 export interface RunJournal {

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { WakeChannel } from '../../context.js';
+import { nativeTypes } from '../../database/native-pool.js';
 import type { RunState } from '../../entities/runs/run-enums.js';
 import { runCancelTopic } from '../../events/run-topics.js';
 
@@ -49,7 +50,12 @@ export async function claimRun(
   owner: string,
   now: Date,
 ): Promise<ClaimedRun | undefined> {
-  const { rows } = await pool.query<ClaimedRun>(CLAIM, [runId, owner, now]);
+  const { rows } = await pool.query<ClaimedRun>({
+    name: 'run-claim',
+    text: CLAIM,
+    values: [runId, owner, now],
+    types: nativeTypes,
+  });
   return rows[0];
 }
 
