@@ -1,6 +1,7 @@
 import type { JobDefinition } from './define-job.js';
 import { executeRunJob } from './execute-run.job.js';
+import { sweepIdentityJob } from './sweep-identity.job.js';
 import { sweepRunsJob } from './sweep-runs.job.js';
 
 /** The explicit list: a job that is not here is not run. */
-export const jobs: readonly JobDefinition[] = [executeRunJob, sweepRunsJob];
+export const jobs: readonly JobDefinition[] = [executeRunJob, sweepIdentityJob, sweepRunsJob];

@@ -23,4 +23,5 @@ export {
 } from './role-permissions.js';
 export { type DemoTenant, seedDemo } from './seed-demo.js';
 export { createSigningKeys, type SigningKeys } from './signing-keys.js';
+export { sweepExpired } from './sweep-expired.js';
 export { verifyCredentials } from './verify-credentials.js';

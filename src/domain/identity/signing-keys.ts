@@ -10,11 +10,10 @@ import {
 import type { PublicJwk, Services } from '../../context.js';
 import { SigningKey } from '../../entities/identity/signing-key.js';
 import { holdLock } from './advisory-lock.js';
+import { RETIRED_KEYS_VERIFY_MS } from './token-lifetimes.js';
 
 const ALGORITHM = 'RS256';
 const MODULUS_BITS = 2048;
-/** The longest life of a token signed with a key: a refresh token's 7 days, and one for clocks and caches. */
-const RETIRED_KEYS_VERIFY_MS = 8 * 24 * 3_600_000;
 /** However many unknown key ids arrive, the table is read this often at most; who brought one waits for it. */
 const RELOAD_INTERVAL_MS = 1_000;
 /** A key retired elsewhere is noticed by then even when the wake-up was lost. */
