@@ -27,7 +27,10 @@ const schema = buildSchema(`
 `);
 // Asynchronous like anything that asks a database.
 Object.assign(schema.getQueryType()?.getFields().books ?? {}, {
-  resolve: async (_root: unknown, { limit }: { limit: number }) => ({ data: BOOKS.slice(0, limit), total: COUNT }),
+  resolve: async (_root: unknown, { limit }: { limit: number }) => ({
+    data: BOOKS.slice(0, limit),
+    total: COUNT,
+  }),
 });
 const document = parse(`query Books($limit: Int!) {
   books(limit: $limit) { data { id title pages price available tags author { name born } addedAt } total }

@@ -1,7 +1,9 @@
 export { type Bridge, type BridgeOptions, type ContextExtras, createBridge } from './bridge.js';
+export { emitOpenApi, type OpenApiDocument, type OpenApiOptions } from './emit-open-api.js';
 export type { RouteInfo } from './endpoint.js';
 export type { ErrorRenderer, Failure, InputPlace, InputProblem, RenderedFailure } from './failure.js';
 export type { ScalarConstraints } from './input-check.js';
+export type { ScalarSchemas } from './open-api-schemas.js';
 export { type Param, param, type SchemaObject } from './param.js';
 export type { OnUnexpected } from './respond.js';
 export { type Route, route, routeFor, routes } from './route.js';

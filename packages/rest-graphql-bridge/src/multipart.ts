@@ -127,7 +127,8 @@ function feed(request: IncomingMessage, parser: Busboy): Promise<void> {
       request.off('close', onClose);
       reject(error instanceof RequestRefused ? error : malformed(error));
     };
-    const onClose = () => parser.destroy(new Error('The request body ended early'));
+    // A request also closes once it has been read to its end.
+    const onClose = () => request.complete || parser.destroy(new Error('The request body ended early'));
     parser.once('close', () => {
       request.off('close', onClose);
       resolve();
