@@ -1,12 +1,13 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { createSourceEventStream, type GraphQLSchema, parse } from 'graphql';
+import { type Client, createClient } from 'graphql-ws';
 import { pino } from 'pino';
 import { createBridge } from 'rest-graphql-bridge';
+import { WebSocket } from 'ws';
 import { parseConfig } from '../../src/config.js';
-import { createContext, type RequestContext, type Services } from '../../src/context.js';
+import { type Caller, createContext, type Services } from '../../src/context.js';
 import { DEMO_PASSWORD, type DemoLogin, type DemoSlug } from '../../src/domain/identity/demo-tenants.js';
 import { createItsmTokens, login } from '../../src/domain/identity/index.js';
 import { type DemoTenant, seedDemo } from '../../src/domain/identity/seed-demo.js';
@@ -15,9 +16,8 @@ import { newId } from '../../src/entities/ids.js';
 import { createEventFeed, type OpenEventFeed } from '../../src/events/event-feed.js';
 import { createSequencer } from '../../src/events/sequencer.js';
 import { createWakeChannel } from '../../src/events/wake-channel.js';
-import { createGraphHttp } from '../../src/graph/apollo.js';
 import { buildGraph } from '../../src/graph/build-schema.js';
-import { createExecutor } from '../../src/graph/executor.js';
+import { createGraph } from '../../src/graph/create-graph.js';
 import { TicketResolver } from '../../src/resolvers/tickets/ticket.resolver.js';
 import { createItsmErrors } from '../../src/rest/envelopes/itsm-errors.js';
 import { ticketRoutes } from '../../src/rest/tickets/tickets.routes.js';
@@ -34,14 +34,27 @@ export interface Answer {
   body: any;
 }
 
+export interface TicketEvent {
+  seq: number;
+  type: string;
+  payload: Record<string, unknown>;
+}
+
+export interface EventStream {
+  /** The next `count` events; rejects with the errors of a refusal. */
+  take(count: number): Promise<TicketEvent[]>;
+  /** Leaves the socket open and ends the subscription. */
+  stop(): Promise<void>;
+}
+
 export interface TicketServer {
   database: TestDatabase;
   tenants: Record<DemoSlug, DemoTenant>;
   feed: OpenEventFeed;
   rest(who: Who, method: string, path: string, body?: unknown): Promise<Answer>;
   graphql(who: Who, query: string, variables?: Record<string, unknown>): Promise<Answer>;
-  /** The source of the subscription, as graphql-ws opens it. */
-  follow(who: Who, args?: { after?: number; types?: string[] }): Promise<AsyncIterableIterator<Event>>;
+  /** ticketEvents over graphql-ws. */
+  follow(who: Who, args?: { after?: number; types?: string[] }): Promise<EventStream>;
   /** What the log says of a ticket, in the order it happened. */
   eventsOf(ticketId: string): Promise<Event[]>;
   close(): Promise<void>;
@@ -70,7 +83,6 @@ export async function startTicketServer(): Promise<TicketServer> {
   // Tickets ask for nothing else of the process: a test that reaches for more fails with a TypeError.
   const services = { ...needed, itsmTokens } as unknown as Services;
   const tenants = await seedDemo(services);
-  const contextFrom = contextFactory(services);
   const tokens = new Map<string, string>();
 
   async function tokenOf(who: NonNullable<Who>): Promise<string> {
@@ -82,8 +94,8 @@ export async function startTicketServer(): Promise<TicketServer> {
     return accessToken;
   }
 
-  const schema = buildGraph([TicketResolver]);
-  const listening = await listen(schema, services, contextFrom);
+  const listening = await listen(services);
+  const clients: Client[] = [];
 
   async function send(who: Who, method: string, path: string, body?: unknown): Promise<Answer> {
     const headers = new Headers();
@@ -103,11 +115,21 @@ export async function startTicketServer(): Promise<TicketServer> {
     graphql: (who, query, variables = {}) => send(who, 'POST', '/graphql', { query, variables }),
     async follow(who, args = {}) {
       const authorization = who && `Bearer ${await tokenOf(who)}`;
-      return openSubscription(schema, await contextFrom(authorization), args);
+      const client = createClient({
+        url: `${listening.url.replace('http', 'ws')}/graphql`,
+        webSocketImpl: WebSocket,
+        connectionParams: { authorization },
+        lazy: false,
+        retryAttempts: 0,
+        onNonLazyError: () => undefined,
+      });
+      clients.push(client);
+      return followOver(client, args);
     },
     eventsOf: (ticketId) =>
       orm.em.fork().find(Event, { subjectId: ticketId }, { orderBy: { position: 'asc' }, filters: false }),
     async close() {
+      await Promise.all(clients.map((client) => client.dispose()));
       await listening.close();
       await feed.close();
       await sequencer.close();
@@ -118,41 +140,35 @@ export async function startTicketServer(): Promise<TicketServer> {
   };
 }
 
-type ContextFactory = (authorization: string | undefined) => Promise<RequestContext>;
-
-function contextFactory(services: Services): ContextFactory {
-  return async (authorization) => {
+async function listen(services: Services): Promise<{ url: string; close(): Promise<void> }> {
+  const { log, now } = services;
+  const schema = buildGraph([TicketResolver]);
+  const authenticate = async (authorization: string | undefined): Promise<Caller> => {
     const token = authorization?.replace(/^Bearer /, '');
-    const caller = token === undefined ? {} : { itsm: await services.itsmTokens.verify(token) };
-    return createContext(services, newId('req'), caller);
+    return token === undefined ? {} : { itsm: await services.itsmTokens.verify(token) };
   };
-}
-
-async function listen(
-  schema: GraphQLSchema,
-  services: Services,
-  contextFrom: ContextFactory,
-): Promise<{ url: string; close(): Promise<void> }> {
-  const context = (request: IncomingMessage) => contextFrom(request.headers.authorization);
+  const contextOf = (caller: Caller) => createContext(services, newId('req'), caller);
   const errors = createItsmErrors({
     requestId: () => 'req_test',
     path: (request) => request.url?.split('?')[0] ?? '/',
-    now: services.now,
+    now,
   });
   const bridge = createBridge({
     schema,
     tables: [ticketRoutes],
-    context,
+    context: async ({ headers }) => contextOf(await authenticate(headers.authorization)),
     surfaces: [{ prefix: '/v1', errors }],
   });
-  const graph = await createGraphHttp({
+  const graph = await createGraph({
     schema,
-    executor: createExecutor(schema),
     introspection: true,
-    log: services.log,
-    createContext: context,
+    log,
+    now,
+    authenticate,
+    createContext: contextOf,
   });
   const server = createServer(express().use('/graphql', graph.router).use(bridge.middleware));
+  server.on('upgrade', graph.handleUpgrade);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -168,23 +184,27 @@ async function listen(
   };
 }
 
-const TICKET_EVENTS = parse(`
+const TICKET_EVENTS = `
   subscription ($after: SafeInt, $types: [String!]) {
     ticketEvents(after: $after, types: $types) { seq type payload }
   }
-`);
+`;
 
-async function openSubscription(
-  schema: GraphQLSchema,
-  contextValue: RequestContext,
-  variableValues: { after?: number; types?: string[] },
-): Promise<AsyncIterableIterator<Event>> {
-  const opened = await createSourceEventStream({
-    schema,
-    document: TICKET_EVENTS,
-    contextValue,
-    variableValues,
-  });
-  if (Symbol.asyncIterator in opened) return opened as AsyncIterableIterator<Event>;
-  throw opened.errors?.[0]?.originalError ?? new Error('The subscription was refused without a reason');
+function followOver(client: Client, variables: { after?: number; types?: string[] }): EventStream {
+  const results = client.iterate<{ ticketEvents: TicketEvent }>({ query: TICKET_EVENTS, variables });
+  return {
+    async take(count) {
+      const events: TicketEvent[] = [];
+      while (events.length < count) {
+        const { done, value } = await results.next();
+        if (done) throw new Error(`ended after ${events.length} of ${count} events`);
+        if (value.errors) throw Object.assign(new Error(value.errors[0]?.message), value.errors[0]);
+        if (value.data) events.push(value.data.ticketEvents);
+      }
+      return events;
+    },
+    async stop() {
+      await results.return?.();
+    },
+  };
 }

@@ -50,7 +50,7 @@ const timestamp = { type: 'datetime', columnType: 'timestamptz(3)' } as const;
   body: ticketTotalTrigger,
 })
 export class Ticket {
-  [OptionalProps]?: 'externalRefs' | 'priorityRank' | 'searchText' | 'version';
+  [OptionalProps]?: 'customFields' | 'externalRefs' | 'priorityRank' | 'searchText' | 'tags' | 'version';
 
   @PrimaryKey({ type: 'text' })
   @Field(() => ID)

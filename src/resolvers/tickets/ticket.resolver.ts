@@ -1,5 +1,16 @@
 import { GraphQLSafeInt } from 'graphql-scalars';
-import { Arg, Args, Ctx, ID, Mutation, Query, Resolver, Root, Subscription } from 'type-graphql';
+import {
+  Arg,
+  Args,
+  Ctx,
+  FieldResolver,
+  ID,
+  Mutation,
+  Query,
+  Resolver,
+  Root,
+  Subscription,
+} from 'type-graphql';
 import type { RequestContext } from '../../context.js';
 import {
   createTicket,
@@ -10,6 +21,8 @@ import {
   updateTicket,
 } from '../../domain/tickets/index.js';
 import { Event } from '../../entities/events/event.js';
+import { Team } from '../../entities/identity/team.js';
+import { User } from '../../entities/identity/user.js';
 import { Ticket } from '../../entities/tickets/ticket.js';
 import { Permission } from '../permission.js';
 import { CreateTicketInput, TicketsArgs, UpdateTicketInput } from './ticket-inputs.js';
@@ -64,5 +77,20 @@ export class TicketResolver {
     _types: string[] | null,
   ): Event {
     return event;
+  }
+
+  @FieldResolver(() => User, { nullable: true })
+  requester(@Root() ticket: Ticket, @Ctx() { loaders }: RequestContext): Promise<User | null> {
+    return loaders.user.load(ticket.requesterId);
+  }
+
+  @FieldResolver(() => User, { nullable: true })
+  assignee(@Root() ticket: Ticket, @Ctx() { loaders }: RequestContext): Promise<User | null> | null {
+    return ticket.assigneeId === null ? null : loaders.user.load(ticket.assigneeId);
+  }
+
+  @FieldResolver(() => Team, { nullable: true })
+  team(@Root() ticket: Ticket, @Ctx() { loaders }: RequestContext): Promise<Team | null> | null {
+    return ticket.teamId === null ? null : loaders.team.load(ticket.teamId);
   }
 }
