@@ -59,6 +59,8 @@ export function createErrorHandler(options: {
     const { status, headers, body } = rendererFor(request).render(failure, request);
     const text = Buffer.from(JSON.stringify(body));
     response.statusCode = status;
+    // While the process starts, and for an upgrade, no middleware has set it.
+    response.setHeader('X-Request-Id', requestIdOf(request));
     for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
     response.setHeader('content-type', 'application/json; charset=utf-8');
     response.setHeader('content-length', text.length);
