@@ -25,6 +25,15 @@ export interface RouteInfo {
   readonly access: unknown;
 }
 
+/** What a context factory is told beside the request. */
+export interface ContextExtras {
+  readonly route: RouteInfo;
+  /** For setting response headers; undefined for a WebSocket. */
+  readonly response: ServerResponse | undefined;
+}
+
+export type MakeContext = (request: IncomingMessage, access: unknown, extras: ContextExtras) => unknown;
+
 /** What every row has at run time, whatever it is served as. */
 export interface Endpoint {
   readonly info: RouteInfo;

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import {
   pump,
@@ -15,6 +14,7 @@ import type { OpenStream } from './open-streams.js';
 import type { Operation } from './operation.js';
 import { causeOf } from './respond.js';
 import type { CloseFrame, RowInput, WebSocketRow } from './row.js';
+import type { Upgrade } from './socket-dispatch.js';
 
 const PING_MS = 30_000;
 /** Clients have nothing to say here: a longer message closes the connection (1009). */
@@ -50,7 +50,7 @@ export async function serveWebSocket(
   operation: Operation,
   host: StreamHost,
   server: WebSocketServer,
-  upgrade: { readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer },
+  upgrade: Upgrade,
   input: RowInput<unknown>,
 ): Promise<void> {
   const { request, socket, head } = upgrade;

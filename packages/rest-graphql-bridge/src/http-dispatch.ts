@@ -1,0 +1,84 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Endpoint, HttpEndpoint, MakeContext } from './endpoint.js';
+import { type ErrorRenderer, failureOf, type InputProblem } from './failure.js';
+import { PathTrie, type Segment } from './path-trie.js';
+import { pathOf, searchOf } from './request-url.js';
+import { type OnUnexpected, send, sendFailure } from './respond.js';
+import type { RowInput } from './row.js';
+import type { Mutable } from './row-input.js';
+import { type Surface, surfaceOf } from './surface.js';
+
+interface Place {
+  readonly methods: { [method: string]: HttpEndpoint | undefined };
+  allow: string;
+  readonly errors: ErrorRenderer;
+}
+
+/** Finds the row for an HTTP request and answers it, with a failure when there is none or it fails. */
+export class HttpDispatch {
+  readonly #trie = new PathTrie<Place>();
+  readonly #surfaces: readonly Surface[];
+  readonly #makeContext: MakeContext;
+  readonly #tell: OnUnexpected;
+
+  constructor(surfaces: readonly Surface[], makeContext: MakeContext, tell: OnUnexpected) {
+    this.#surfaces = surfaces;
+    this.#makeContext = makeContext;
+    this.#tell = tell;
+  }
+
+  add(segments: readonly Segment[], endpoint: HttpEndpoint): void {
+    const place = this.#trie.place(segments, () => ({ methods: {}, allow: '', errors: endpoint.errors }));
+    const { method, kind } = endpoint.info;
+    place.methods[method] = endpoint;
+    // A stream has no HEAD: its status is only known once it is open.
+    if (method === 'GET' && kind === 'json') place.methods.HEAD = endpoint;
+    place.allow = [...Object.keys(place.methods), 'OPTIONS'].sort().join(', ');
+  }
+
+  handle(request: IncomingMessage, response: ServerResponse, next: () => void): void {
+    const path = pathOf(request);
+    const match = this.#trie.find(path);
+    if (!match) {
+      const surface = surfaceOf(this.#surfaces, path);
+      if (surface) sendFailure(request, response, { kind: 'not-found' }, surface.errors, this.#tell);
+      else next();
+      return;
+    }
+    const { methods, allow, errors } = match.value;
+    const method = request.method ?? 'GET';
+    const endpoint = Object.hasOwn(methods, method) ? methods[method] : undefined;
+    if (endpoint) void this.#answer(endpoint, request, response, match.captured);
+    else if (method === 'OPTIONS') send(request, response, 204, { allow }, undefined);
+    else sendFailure(request, response, { kind: 'method-not-allowed', allow }, errors, this.#tell);
+  }
+
+  async #answer(
+    endpoint: HttpEndpoint,
+    request: IncomingMessage,
+    response: ServerResponse,
+    captured: readonly string[],
+  ): Promise<void> {
+    try {
+      const problems: InputProblem[] = [];
+      const input = await readInput(endpoint, this.#makeContext, request, response, captured, problems);
+      await endpoint.serve(request, response, input, problems);
+    } catch (error) {
+      sendFailure(request, response, failureOf(error), endpoint.errors, this.#tell);
+    }
+  }
+}
+
+/** The context is made first: who may not ask is not told what was wrong with the question. */
+export async function readInput(
+  endpoint: Endpoint,
+  makeContext: MakeContext,
+  request: IncomingMessage,
+  response: ServerResponse | undefined,
+  captured: readonly string[],
+  problems: InputProblem[],
+): Promise<Mutable<RowInput<unknown>>> {
+  const making = makeContext(request, endpoint.info.access, { route: endpoint.info, response });
+  const context = making instanceof Promise ? await making : making;
+  return endpoint.parameters.read(request, captured, searchOf(request), context, problems);
+}
