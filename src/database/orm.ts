@@ -43,6 +43,8 @@ export function ormConfiguration({
       snapshot: false,
       silent: true,
     },
+    // Agenda's tables: made and changed by the job store itself (src/jobs/job-store.ts).
+    schemaGenerator: { ignoreSchema: ['jobs'] },
     pool: { min: 0, max: poolSize },
     driverOptions: {
       // pg reads from the URL what MikroORM does not: sslmode and the other parameters after the question mark.
