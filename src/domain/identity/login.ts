@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { RequestContext } from '../../context.js';
+import { RefreshToken } from '../../entities/identity/refresh-token.js';
 import { Session } from '../../entities/identity/session.js';
 import type { User } from '../../entities/identity/user.js';
 import { newId } from '../../entities/ids.js';
 import { validate } from '../validate.js';
-import { type IssuedTokens, issueTokens } from './issue-tokens.js';
+import { issueTokens, type TokenAnswer } from './issue-tokens.js';
 import { verifyCredentials } from './verify-credentials.js';
 
 const credentials = z.object({
@@ -16,7 +17,7 @@ const credentials = z.object({
 
 export type Credentials = z.input<typeof credentials>;
 
-export interface LoggedIn extends IssuedTokens {
+export interface LoggedIn extends TokenAnswer {
   user: User;
 }
 
@@ -24,17 +25,19 @@ export interface LoggedIn extends IssuedTokens {
 export async function login(context: RequestContext, input: Credentials): Promise<LoggedIn> {
   const { email, password, deviceFingerprint } = validate(credentials, input);
   const user = await verifyCredentials(context.em, email, password);
-  const tokens = await context.em.fork().transactional(async (em) => {
-    const session = em.create(Session, {
-      id: newId('ses'),
-      organizationId: user.organizationId,
-      userId: user.id,
-      deviceFingerprint: deviceFingerprint ?? null,
-      createdAt: context.services.now(),
-      expiresAt: context.services.now(),
-    });
-    em.persist(session);
-    return issueTokens(context.services, em, user, session);
+  const sessionId = newId('ses');
+  const { answer, stored } = await issueTokens(context.services, user, sessionId);
+  const em = context.em.fork();
+  const { organizationId, createdAt, expiresAt } = stored;
+  em.create(Session, {
+    id: sessionId,
+    organizationId,
+    userId: user.id,
+    deviceFingerprint: deviceFingerprint ?? null,
+    createdAt,
+    expiresAt,
   });
-  return { ...tokens, user };
+  em.create(RefreshToken, stored);
+  await em.flush();
+  return { ...answer, user };
 }

@@ -1,0 +1,202 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { verify as argon2Verify } from '@node-rs/argon2';
+import autocannon from 'autocannon';
+import { generateKeyPair, jwtVerify, SignJWT } from 'jose';
+import { pino } from 'pino';
+import { parseConfig } from '../../src/config.js';
+import { createContext, type PlatformTokens, type Services } from '../../src/context.js';
+import { startEmbeddedPostgres } from '../../src/database/embedded-postgres.js';
+import { migrate } from '../../src/database/migrate.js';
+import { createOrm } from '../../src/database/orm.js';
+import {
+  createAuthenticator,
+  createItsmTokens,
+  DEMO_PASSWORD,
+  login,
+  refresh,
+  seedDemo,
+} from '../../src/domain/identity/index.js';
+import { hashPassword } from '../../src/domain/identity/password.js';
+import { createWakeChannel } from '../../src/events/wake-channel.js';
+import { createSecretBox } from '../../src/secret-box.js';
+
+const CONCURRENT = 16;
+
+interface Effort {
+  rounds: number;
+  seconds: number;
+}
+
+/** One line per comparison: what was done per second, by us and by the bare peer, and the ratio. */
+export async function compareIdentity(effort: Effort): Promise<string[]> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'opsgraph-bench-'));
+  const log = pino({ level: 'silent' });
+  const postgres = await startEmbeddedPostgres({ dataDir, log });
+  const orm = await createOrm({ databaseUrl: postgres.url, poolSize: CONCURRENT, log });
+  await migrate(orm);
+  const wake = createWakeChannel({ databaseUrl: postgres.url, log });
+  const config = parseConfig({ DATA_DIR: dataDir }, dataDir);
+  const base = { config, log, orm, wake, secrets: createSecretBox(config), now: () => new Date() };
+  const itsmTokens = createItsmTokens(base);
+  const services = { ...base, itsmTokens } as unknown as Services;
+  try {
+    const started = performance.now();
+    await seedDemo(services);
+    const seeded = `demo seed: ${Math.round(performance.now() - started)} ms`;
+    return [
+      seeded,
+      await logins(services, effort),
+      await refreshes(services, effort),
+      ...(await verifications(services, effort)),
+    ];
+  } finally {
+    await itsmTokens.close();
+    await wake.close();
+    await orm.close(true);
+    await postgres.close();
+    await rm(dataDir, { recursive: true });
+  }
+}
+
+function anonymous(services: Services) {
+  return createContext(services, 'req_bench', {});
+}
+
+function logins(services: Services, effort: Effort): Promise<string> {
+  const credentials = { email: 'agent@acme.test', password: DEMO_PASSWORD };
+  const hash = hashPassword(DEMO_PASSWORD);
+  return compare('login / bare argon2 verify', effort, {
+    ours: () => login(anonymous(services), credentials),
+    bare: async () => argon2Verify(await hash, DEMO_PASSWORD),
+  });
+}
+
+/** A refresh cannot do without verifying one signature and making two. */
+async function refreshes(services: Services, effort: Effort): Promise<string> {
+  const { privateKey, publicKey } = await generateKeyPair('RS256');
+  const token = await services.itsmTokens.issueRefresh('usr_bench', 'ses_bench');
+  const sign = () => new SignJWT({ sub: token }).setProtectedHeader({ alg: 'RS256' }).sign(privateKey);
+  const signed = await sign();
+  const chains: string[] = [];
+  for (let index = 0; index < CONCURRENT; index += 1) {
+    const { refreshToken } = await login(anonymous(services), {
+      email: 'user@acme.test',
+      password: DEMO_PASSWORD,
+    });
+    chains.push(refreshToken);
+  }
+  return compare('refresh / bare RS256 verify + 2 signatures', effort, {
+    ours: async (lane) => {
+      chains[lane] = (await refresh(anonymous(services), chains[lane] ?? '')).refreshToken;
+    },
+    bare: () => Promise.all([jwtVerify(signed, publicKey), sign(), sign()]),
+  });
+}
+
+async function verifications(services: Services, effort: Effort): Promise<string[]> {
+  const { accessToken } = await login(anonymous(services), {
+    email: 'admin@acme.test',
+    password: DEMO_PASSWORD,
+  });
+  const { privateKey, publicKey } = await generateKeyPair('RS256');
+  const bare = await new SignJWT({ sub: 'bench' })
+    .setProtectedHeader({ alg: 'RS256' })
+    .setExpirationTime('15m')
+    .sign(privateKey);
+  const line = await compare('verified token / bare RS256 verify', effort, {
+    ours: () => services.itsmTokens.verify(accessToken),
+    bare: () => jwtVerify(bare, publicKey),
+  });
+  return [line, await requests(services, accessToken, effort)];
+}
+
+/** The least a request can be is the hardest measure: behind a query the difference drowns. */
+async function requests(
+  services: Services,
+  accessToken: string,
+  { rounds, seconds }: Effort,
+): Promise<string> {
+  const platform: PlatformTokens = { verify: () => Promise.reject(new Error('No platform token is sent')) };
+  const authenticator = createAuthenticator({ itsm: services.itsmTokens, platform });
+  const body = JSON.stringify({ data: 'x'.repeat(2_000) });
+  const anybody = await serve((_request, response) => response.end(body));
+  const verified = await serve(async (request, response) => {
+    const { itsm } = await authenticator.authenticate(request.headers, 'itsm');
+    response.writeHead(itsm ? 200 : 401).end(body);
+  });
+  const headers = { authorization: `Bearer ${accessToken}` };
+  const load = async (url: string) => {
+    const result = await autocannon({ url, headers, duration: seconds, connections: CONCURRENT });
+    if (result.non2xx > 0 || result.errors > 0) throw new Error(`${url} failed under load`);
+    return result.requests.average;
+  };
+  try {
+    return await inTurns(
+      'verified request / anonymous request',
+      rounds,
+      () => load(verified.url),
+      () => load(anybody.url),
+    );
+  } finally {
+    for (const { server } of [anybody, verified]) server.close();
+  }
+}
+
+async function serve(listener: RequestListener) {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+type Work = (lane: number) => Promise<unknown>;
+
+function compare(
+  name: string,
+  { rounds, seconds }: Effort,
+  work: { ours: Work; bare: Work },
+): Promise<string> {
+  return inTurns(
+    name,
+    rounds,
+    () => rate(work.ours, seconds),
+    () => rate(work.bare, seconds),
+  );
+}
+
+/** By turns, so that a noisy moment of the machine does not hit one of the two alone; the median of each counts. */
+async function inTurns(
+  name: string,
+  rounds: number,
+  ours: () => Promise<number>,
+  bare: () => Promise<number>,
+): Promise<string> {
+  const [our, their]: [number[], number[]] = [[], []];
+  for (let round = 0; round < rounds; round += 1) {
+    our.push(await ours());
+    their.push(await bare());
+  }
+  const [ourRate, bareRate] = [median(our), median(their)];
+  return `${name}: ${Math.round(ourRate)}/s against ${Math.round(bareRate)}/s, ratio ${(ourRate / bareRate).toFixed(2)}`;
+}
+
+async function rate(work: Work, seconds: number): Promise<number> {
+  const end = performance.now() + seconds * 1_000;
+  let done = 0;
+  const lane = async (index: number) => {
+    while (performance.now() < end) {
+      await work(index);
+      done += 1;
+    }
+  };
+  const started = performance.now();
+  await Promise.all(Array.from({ length: CONCURRENT }, (_, index) => lane(index)));
+  return (done * 1_000) / (performance.now() - started);
+}
+
+function median(values: number[]): number {
+  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
