@@ -15,7 +15,7 @@ export class RowParameters {
   constructor(row: Row<never>, segments: readonly Segment[]) {
     this.#row = row;
     this.#names = parameterNames(segments);
-    const resumes = row.kind === 'sse' ? ['lastEventId'] : [];
+    const resumes = row.kind === 'json' ? [] : ['lastEventId'];
     this.#query = new ParameterReader('query', row.query, resumes, row.unknownQuery === 'refuse');
     this.#headers = new ParameterReader('header', row.headers);
   }

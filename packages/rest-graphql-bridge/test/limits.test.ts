@@ -11,7 +11,7 @@ const AddBook = document<{ addBook: { title: string } }, { input: { title: strin
 );
 const Failing = document<{ failing: string }>('query Failing { failing }');
 
-describe('limits of a request', () => {
+describe('a request at its limits', () => {
   let running: Running;
   beforeAll(async () => {
     const table = routes(import.meta.url, [
@@ -108,6 +108,15 @@ describe('limits of a request', () => {
     }
     expect(ports.size).toBe(1);
     agent.destroy();
+  });
+
+  it('may name its target in absolute form', async () => {
+    const socket = connect(running.port, '127.0.0.1');
+    socket.write('GET http://books.example/failing?a=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 502 .*the shelf fell/s);
+    const root = connect(running.port, '127.0.0.1');
+    root.write('GET http://books.example HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect(await untilClosed(root)).toMatch(/^HTTP\/1\.1 404 /);
   });
 
   it('answers a body that ends early to nobody, and serves the next', async () => {
