@@ -1,31 +1,36 @@
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import express, { type RequestHandler, type Router } from 'express';
+import { unavailable } from '../errors.js';
 import { recordOf } from './request-record.js';
 import { explorerHeaders } from './security-headers.js';
 
 export interface ExplorerOptions {
-  /** Where scripts/build-console.mjs put the bundle: dist/console. */
-  directory: string;
   /** Path of GraphQL, for HTTP and WebSocket, and of the page for browsers. */
   endpoint: string;
   /** Where the demo's e-mail and password buy a token; undefined shows no login. */
   loginPath?: string | undefined;
+  /** Where scripts/build-console.mjs put the bundle. */
+  directory?: string;
 }
 
 const FILES = '/console';
+/** The same place from src/gateway, as the tests run, and from dist/gateway. */
+const BUNDLE = fileURLToPath(new URL('../../dist/console', import.meta.url));
+/** About what a build takes, in seconds. */
+const BUILD_SECONDS = 5;
 
 /**
  * GraphiQL from our own files: the page at the GraphQL path for whoever asks for HTML, its files below /console.
- * @throws Error when the bundle has not been built.
+ * Without a bundle the page is 503 and everything else goes on.
  */
-export function createExplorer({ directory, endpoint, loginPath }: ExplorerOptions): Router {
-  const version = builtVersion(directory);
-  const page = pageOf(`${FILES}/${version}`, endpoint, loginPath);
+export function createExplorer({ endpoint, loginPath, directory = BUNDLE }: ExplorerOptions): Router {
   const router = express.Router();
-  router.get(endpoint, onlyForBrowsers, routed(endpoint), explorerHeaders, (_request, response) => {
+  router.get(endpoint, onlyForBrowsers, routed(endpoint), explorerHeaders, async (_request, response) => {
+    const files = `${FILES}/${await builtVersion(directory)}`;
     response.setHeader('cache-control', 'no-cache');
-    response.type('html').send(page);
+    response.type('html').send(pageOf(files, endpoint, loginPath));
   });
   router.use(
     FILES,
@@ -36,12 +41,14 @@ export function createExplorer({ directory, endpoint, loginPath }: ExplorerOptio
   return router;
 }
 
-function builtVersion(directory: string): string {
-  const { version } = JSON.parse(readFileSync(path.join(directory, 'build.json'), 'utf8')) as {
-    version: unknown;
-  };
-  if (typeof version !== 'string') throw new Error(`${directory} holds no explorer`);
-  return version;
+/** Read for each page, so that a build is seen by the server that already runs. */
+async function builtVersion(directory: string): Promise<string> {
+  try {
+    const { version } = JSON.parse(await readFile(path.join(directory, 'build.json'), 'utf8'));
+    return String(version);
+  } catch (error) {
+    throw unavailable('explorer', BUILD_SECONDS, error);
+  }
 }
 
 /** A GraphQL client may use GET too: only who prefers HTML, as browsers do when they navigate, gets the page. */

@@ -59,13 +59,7 @@ const schema = makeExecutableSchema({
 });
 
 function mount(app: Express): void {
-  app.use(
-    createExplorer({
-      directory: path.join(ROOT, 'dist/console'),
-      endpoint: '/graphql',
-      loginPath: '/v1/auth/login',
-    }),
-  );
+  app.use(createExplorer({ endpoint: '/graphql', loginPath: '/v1/auth/login' }));
   app.post('/v1/auth/login', express.json(), (request, response) => {
     const { email, password } = request.body;
     if (password === 'right') response.json({ accessToken: `token-of-${email}` });
@@ -97,6 +91,16 @@ describe('GET /graphql', () => {
     }
   });
 
+  it('says that the explorer is missing when it has not been built', async () => {
+    const bare = await startGateway({
+      mount: (app) =>
+        app.use(createExplorer({ endpoint: '/graphql', directory: path.join(ROOT, 'nothing') })),
+    });
+    const response = await fetch(`${bare.url}/graphql`, { headers: { accept: 'text/html' } });
+    expect([response.status, await response.json()]).toMatchObject([503, { service: 'explorer' }]);
+    await bare.close();
+  });
+
   it('is left to GraphQL for everybody else, and a file that is not there is a 404', async () => {
     const data = await fetch(`${gateway.url}/graphql`, { headers: { accept: 'application/json' } });
     expect([data.status, data.headers.get('content-type')]).toStrictEqual([
@@ -105,7 +109,7 @@ describe('GET /graphql', () => {
     ]);
     for (const file of ['/console/nothing.js', '/console/', '/console/..%2f..%2fpackage.json']) {
       const response = await fetch(gateway.url + file);
-      expect([response.status, (await response.json()).error]).toStrictEqual([404, 'NOT_FOUND']);
+      expect([response.status, await response.json()]).toMatchObject([404, { error: 'NOT_FOUND' }]);
     }
   });
 });

@@ -106,9 +106,9 @@ describe('while the database, which is also the job store, is away', () => {
       });
     }
     const graph = await ask({ method: 'POST', path: '/graphql', token: 'itsm', body: { query: TICKETS } });
-    expect((await graph.json()).errors).toMatchObject([
-      { extensions: { code: 'SERVICE_UNAVAILABLE', details: { service: 'database' } } },
-    ]);
+    expect(await graph.json()).toMatchObject({
+      errors: [{ extensions: { code: 'SERVICE_UNAVAILABLE', details: { service: 'database' } } }],
+    });
     expect((await fetch(`${app.url}/health`)).status).toBe(200);
 
     postmaster = await boot();
@@ -132,7 +132,8 @@ describe('while the database, which is also the job store, is away', () => {
   async function itsmToken(): Promise<string> {
     const credentials = { email: 'admin@acme.test', password: 'opsgraph-demo' };
     const response = await ask({ method: 'POST', path: '/v1/auth/login', token: 'none', body: credentials });
-    return (await response.json()).accessToken;
+    const { accessToken } = (await response.json()) as { accessToken: string };
+    return accessToken;
   }
 
   async function platformToken(): Promise<string> {
@@ -145,7 +146,8 @@ describe('while the database, which is also the job store, is away', () => {
       method: 'POST',
       body: new URLSearchParams(form),
     });
-    return (await response.json()).access_token;
+    const { access_token } = (await response.json()) as { access_token: string };
+    return access_token;
   }
 });
 
