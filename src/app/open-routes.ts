@@ -15,6 +15,7 @@ import { recordOf, requestIdOf } from '../gateway/request-record.js';
 import { isBelow, pathOf } from '../gateway/surface.js';
 import { buildGraph } from '../graph/build-schema.js';
 import { createGraph } from '../graph/create-graph.js';
+import { operationCheck } from '../graph/operation-check.js';
 import { createOidcIssuer } from '../oidc/create-oidc-issuer.js';
 import { resolvers } from '../resolvers/index.js';
 import type { Access } from '../rest/route.js';
@@ -43,9 +44,16 @@ export async function openRoutes(
   const authenticator = createAuthenticator({ itsm: services.itsmTokens, platform: platformTokens });
   const fresh = (context: RequestContext) => createContext(services, context.requestId, context.caller);
 
+  const tables = [...itsmTables, ...platformTables];
+  const checks = new Map(
+    tables.flatMap(({ rows }) =>
+      rows.map((row) => [`${row.method} ${row.path}`, operationCheck(schema, row.document)] as const),
+    ),
+  );
+
   const bridge = createBridge<RequestContext>({
     schema,
-    tables: [...itsmTables, ...platformTables],
+    tables,
     surfaces,
     maxBodyBytes: MAX_BODY_BYTES,
     context: async (request, access, { route }) => {
@@ -53,7 +61,10 @@ export async function openRoutes(
       const requestId = requestIdOf(request);
       if (access === ('public' satisfies Access)) return createContext(services, requestId, {});
       const door = isBelow(route.path, '/v1') ? 'itsm' : 'platform';
-      return createContext(services, requestId, requireCaller(await callerOf(authenticator, request, door)));
+      const caller = requireCaller(await callerOf(authenticator, request, door));
+      const context = createContext(services, requestId, caller);
+      checks.get(`${route.method} ${route.path}`)?.(context);
+      return context;
     },
     eventContext: fresh,
     onUnexpected: (error, request) => logThrown(log, error, request),

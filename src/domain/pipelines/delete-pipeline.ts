@@ -12,6 +12,9 @@ import { findInWorkspace } from '../workspace-resource.js';
 /** Removes all versions and runs. A worker that holds one of the runs finds its row gone and stops. @throws NOT_FOUND */
 export async function deletePipeline(context: RequestContext, id: string): Promise<void> {
   await transactional(context, async ({ em, wakeAfterCommit }) => {
+    await findInWorkspace(context, Pipeline, id, { em });
+    // A run's worker locks run before pipeline; so do we, or the two would deadlock.
+    await em.find(Run, { pipelineId: id }, { fields: ['id'], lockMode: LockMode.PESSIMISTIC_WRITE });
     await findInWorkspace(context, Pipeline, id, { em, lockMode: LockMode.PESSIMISTIC_WRITE });
     const runs = await em.find(Run, { pipelineId: id }, { fields: ['id'] });
     const runIds = runs.map((run) => run.id);

@@ -1,0 +1,72 @@
+import 'reflect-metadata';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pino } from 'pino';
+import { type App, startApp } from '../../src/app.js';
+import { parseConfig } from '../../src/config.js';
+import { createTestDatabase, type TestDatabase } from './database.js';
+
+export interface TestApp extends App {
+  readonly database: TestDatabase;
+  /** DATA_DIR of this app. */
+  readonly dataDir: string;
+  /** The Authorization header of a demo user of /v1, for example `agent@acme.test`. */
+  itsm(email: string): Promise<Record<string, string>>;
+  /** The Authorization header of a demo client of /api/v1, for example `demo-engineer`. */
+  platform(clientId: string): Promise<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+/** The whole server on a free port, over a database of its own with the demo data. */
+export async function startTestApp(env: Record<string, string> = {}): Promise<TestApp> {
+  const database = await createTestDatabase();
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'opsgraph-test-'));
+  const config = parseConfig(
+    {
+      PORT: '0',
+      DATABASE_URL: database.url,
+      DATA_DIR: dataDir,
+      SEED: 'demo',
+      DATABASE_POOL_SIZE: '8',
+      ...env,
+    },
+    dataDir,
+  );
+  const app = await startApp({ config, log: pino({ level: 'silent' }) });
+  return {
+    ...app,
+    database,
+    dataDir,
+    itsm: (email) => logIn(app.url, email),
+    platform: (clientId) => clientToken(app.url, clientId),
+    async close() {
+      await app.shutdown.drain('test over');
+      await database.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function logIn(url: string, email: string): Promise<Record<string, string>> {
+  const response = await fetch(`${url}/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password: 'opsgraph-demo' }),
+  });
+  const { accessToken } = (await response.json()) as { accessToken: string };
+  return { authorization: `Bearer ${accessToken}` };
+}
+
+async function clientToken(url: string, clientId: string): Promise<Record<string, string>> {
+  const response = await fetch(`${url}/oidc/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: clientId,
+      client_secret: 'opsgraph-demo',
+    }),
+  });
+  const { access_token } = (await response.json()) as { access_token: string };
+  return { authorization: `Bearer ${access_token}` };
+}
