@@ -11,6 +11,7 @@ import {
   embeddedIssuer,
 } from '../domain/identity/index.js';
 import { type ErrorSurface, logThrown } from '../gateway/error-handler.js';
+import { createExplorer } from '../gateway/explorer.js';
 import { recordOf, requestIdOf } from '../gateway/request-record.js';
 import { isBelow, pathOf } from '../gateway/surface.js';
 import { buildGraph } from '../graph/build-schema.js';
@@ -88,6 +89,11 @@ export async function openRoutes(
   return {
     mount(app) {
       mountIssuer(app);
+      if (config.graphqlExplorer) {
+        app.use(
+          createExplorer({ endpoint: '/graphql', loginPath: config.seedDemo ? '/v1/auth/login' : undefined }),
+        );
+      }
       app.use('/graphql', graph.router);
       app.use(bridge.middleware);
     },

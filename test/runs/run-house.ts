@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { Client } from 'pg';
+import { WebSocket } from 'ws';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { type Call, caller } from '../support/rest.js';
+
+export interface RunHouse {
+  app: TestApp;
+  engineer: Call;
+  /** A PostgreSQL database that the workspace's connection `warehouse` leads to. */
+  warehouse: Client;
+  createPipeline(yamlDefinition: string, more?: object): Promise<string>;
+  /** Starts a run and gives its id. */
+  start(pipelineId: string, body?: object): Promise<string>;
+  watch(runId: string, options?: { after?: number; credential?: Record<string, string> }): Watched;
+  close(): Promise<void>;
+}
+
+export interface Message {
+  type: 'run' | 'task' | 'log';
+  seq: number;
+  runId: string;
+  timestamp: string;
+  status?: string;
+  taskId?: string;
+  level?: string;
+  message?: string;
+}
+
+export interface Watched {
+  socket: WebSocket;
+  messages: Message[];
+  /** Resolves with the close code. */
+  closed: Promise<number>;
+  /** Resolves when a message fits. */
+  until(fits: (message: Message) => boolean): Promise<Message>;
+}
+
+export async function openRunHouse(): Promise<RunHouse> {
+  const app = await startTestApp();
+  const database: TestDatabase = await createTestDatabase();
+  const credential = await app.platform('demo-engineer');
+  const engineer = caller(app.url, credential);
+  const { hostname, port, pathname, username, password } = new URL(database.url);
+  const { status } = await engineer('POST', '/api/v1/connections', {
+    name: 'warehouse',
+    type: 'postgres',
+    config: { host: hostname, port: Number(port), database: pathname.slice(1) },
+    credentials: { username: decodeURIComponent(username), password: decodeURIComponent(password) },
+  });
+  if (status !== 201) throw new Error(`connection not created: ${status}`);
+  const warehouse = new Client({ connectionString: database.url });
+  await warehouse.connect();
+  return {
+    app,
+    engineer,
+    warehouse,
+    async createPipeline(yamlDefinition, more = {}) {
+      const { body } = await engineer('POST', '/api/v1/pipelines', { name: 'p', yamlDefinition, ...more });
+      return body.id;
+    },
+    async start(pipelineId, body) {
+      const answer = await engineer('POST', `/api/v1/pipelines/${pipelineId}/run`, body);
+      if (answer.status !== 202) throw new Error(`not started: ${JSON.stringify(answer.body)}`);
+      return answer.body.runId;
+    },
+    watch: (runId, options = {}) => watch(app.url, runId, { credential, ...options }),
+    async close() {
+      await warehouse.end();
+      await app.close();
+      await database.close();
+    },
+  };
+}
+
+function watch(
+  url: string,
+  runId: string,
+  options: { after?: number; credential: Record<string, string> },
+): Watched {
+  const { after, credential } = options;
+  const query = after === undefined ? '' : `?after=${after}`;
+  const address = `${url.replace('http', 'ws')}/api/v1/runs/${runId}/stream${query}`;
+  const socket = new WebSocket(address, { headers: credential });
+  const messages: Message[] = [];
+  socket.on('message', (data) => {
+    messages.push(JSON.parse(String(data)));
+    socket.emit('seen');
+  });
+  const closed = new Promise<number>((resolve) => socket.once('close', resolve));
+  return {
+    socket,
+    messages,
+    closed,
+    async until(fits) {
+      for (;;) {
+        const found = messages.find(fits);
+        if (found) return found;
+        await once(socket, 'seen');
+      }
+    },
+  };
+}
