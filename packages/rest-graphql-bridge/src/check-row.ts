@@ -81,7 +81,7 @@ function checkVariables(
   reasons: string[],
 ): void {
   if (row.variables) return;
-  const filled = row.kind === 'json' ? row.body?.variable : undefined;
+  const filled = row.kind === 'json' && !row.body?.optional ? row.body?.variable : undefined;
   for (const { variable, type, defaultValue } of definition.variableDefinitions ?? []) {
     const name = variable.name.value;
     if (name === filled || defaultValue || !isNonNullType(typeFromAST(schema, type))) continue;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Endpoint, HttpEndpoint, MakeContext } from './endpoint.js';
 import { type ErrorRenderer, failureOf, type InputProblem } from './failure.js';
+import { isPromise } from './is-promise.js';
 import { PathTrie, type Segment } from './path-trie.js';
 import { pathOf, searchOf } from './request-url.js';
 import { type OnUnexpected, send, sendFailure } from './respond.js';
@@ -79,6 +80,6 @@ export async function readInput(
   problems: InputProblem[],
 ): Promise<Mutable<RowInput<unknown>>> {
   const making = makeContext(request, endpoint.info.access, { route: endpoint.info, response });
-  const context = making instanceof Promise ? await making : making;
+  const context = isPromise(making) ? await making : making;
   return endpoint.parameters.read(request, captured, searchOf(request), context, problems);
 }

@@ -25,7 +25,7 @@ const MAX_DEPTH = 64;
 /** Constraint names for custom scalars whose parser refused a value; any other scalar's is `isScalar`. */
 export type ScalarConstraints = { readonly [scalar: string]: string };
 
-export const SCALAR_CONSTRAINTS: ScalarConstraints = {
+const SCALAR_CONSTRAINTS: ScalarConstraints = {
   UUID: 'isUuid',
   DateTime: 'isDateTime',
   EmailAddress: 'isEmail',
@@ -34,8 +34,11 @@ export const SCALAR_CONSTRAINTS: ScalarConstraints = {
 
 type Path = readonly (string | number)[];
 
-/** Looks at one value, adds what is wrong with it, and puts the defaults of absent fields in place. */
-type Check = (value: unknown, path: Path, problems: InputProblem[]) => void;
+/**
+ * Looks at one value, adds what is wrong with it, and puts the defaults of absent fields in place. `path` is one list
+ * that grows and shrinks on the way: a copy per field would cost more than the checks.
+ */
+type Check = (value: unknown, path: (string | number)[], problems: InputProblem[]) => void;
 
 export function bodyProblem(path: Path, constraint: string, text: string): InputProblem {
   const field = path.join('.');
@@ -43,7 +46,7 @@ export function bodyProblem(path: Path, constraint: string, text: string): Input
 }
 
 function report(problems: InputProblem[], path: Path, constraint: string, text: string): void {
-  if (problems.length < MAX_PROBLEMS) problems.push(bodyProblem(path, constraint, text));
+  if (problems.length < MAX_PROBLEMS) problems.push(bodyProblem([...path], constraint, text));
 }
 
 export function isPlainObject(value: unknown): value is { [key: string]: unknown } {
@@ -106,7 +109,9 @@ export class InputChecks {
     return (value, path, problems) => {
       if (!Array.isArray(value)) return report(problems, path, 'isArray', 'must be a list');
       for (let at = 0; at < value.length && problems.length < MAX_PROBLEMS; at += 1) {
-        item(value[at], [...path, at], problems);
+        path.push(at);
+        item(value[at], path, problems);
+        path.pop();
       }
     };
   }
@@ -124,7 +129,11 @@ export class InputChecks {
       for (const [name, field] of fields) {
         if (value[name] === undefined && field.fallback !== undefined)
           value[name] = freshDefault(field.fallback);
-        else field.check(value[name], [...path, name], problems);
+        else {
+          path.push(name);
+          field.check(value[name], path, problems);
+          path.pop();
+        }
       }
       if (type.isOneOf) checkOneOf(value, path, problems);
     };

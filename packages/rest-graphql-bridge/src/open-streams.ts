@@ -15,10 +15,6 @@ export class OpenStreams {
   #closing = false;
   #emptied: (() => void) | undefined;
 
-  get size(): number {
-    return this.#streams.size;
-  }
-
   add(stream: OpenStream): void {
     this.#streams.add(stream);
     if (this.#closing) stream.close();

@@ -14,6 +14,7 @@ import {
   visit,
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
+import { isPromise } from './is-promise.js';
 import { compileVariables, type Variables } from './prepare-variables.js';
 
 type Maybe<T> = T | Promise<T>;
@@ -50,7 +51,7 @@ export function compileOperation(
     prepare: compileVariables(schema, definition),
     run(root, context, variables) {
       const result = query(root, context, variables) as Maybe<ExecutionResult>;
-      return result instanceof Promise ? result.then(wellFormed) : wellFormed(result);
+      return isPromise(result) ? result.then(wellFormed) : wellFormed(result);
     },
     async open(contextValue, variableValues) {
       // graphql-jit hands variables instead of arguments to a subscribe resolver; graphql-js does not.
@@ -131,9 +132,4 @@ function wellFormedError(error: GraphQLError, executed: boolean): GraphQLError {
     extensions:
       executed || extensions?.code !== undefined ? extensions : { ...extensions, code: 'BAD_USER_INPUT' },
   });
-}
-
-/** True for a variable that must be given: non-null and without a default. */
-export function isRequiredVariable(type: TypeNode, hasDefault: boolean): boolean {
-  return type.kind === Kind.NON_NULL_TYPE && !hasDefault;
 }

@@ -157,7 +157,13 @@ export function sendFailure(
     return;
   }
   const { status, headers, body } = render(renderer, failure, request, tell);
-  send(request, response, status, headers, body);
+  try {
+    send(request, response, status, headers, body);
+  } catch (error) {
+    // A header that may not be sent, such as one with a line end in it.
+    tell(error, request);
+    send(request, response, 500, {}, undefined);
+  }
 }
 
 /** Answers an upgrade request that will not be upgraded, and closes its socket. */

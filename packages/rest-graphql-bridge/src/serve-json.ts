@@ -8,6 +8,7 @@ import {
 } from 'graphql';
 import { type InputProblem, RequestRefused } from './failure.js';
 import { bodyProblem, type InputChecks, isPlainObject } from './input-check.js';
+import { isPromise } from './is-promise.js';
 import { receiveMultipart } from './multipart.js';
 import type { Operation } from './operation.js';
 import { checkMediaType, decodeText, hasBody, parseJson, readBytes } from './request-body.js';
@@ -45,7 +46,7 @@ export async function serveJson(
   const variables = plan.operation.prepare(givenVariables(plan.row, input));
   const running = plan.operation.run(undefined, input.context, variables);
   // Not awaited when it is no promise: a turn of the microtask queue costs more than a small operation.
-  answer(plan, request, response, running instanceof Promise ? await running : running);
+  answer(plan, request, response, isPromise(running) ? await running : running);
 }
 
 function answer(

@@ -25,7 +25,7 @@ const HEADERS = {
 };
 
 /** WHATWG HTML section 9.2.6. Line ends inside a name or id would start a new field. */
-export function formatEvent({ event, id, data }: SseEvent): string {
+function formatEvent({ event, id, data }: SseEvent): string {
   let text = '';
   if (event !== undefined) text += `event: ${oneLine(event)}\n`;
   if (id !== undefined) text += `id: ${oneLine(String(id))}\n`;

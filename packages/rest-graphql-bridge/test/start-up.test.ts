@@ -80,6 +80,15 @@ describe('a table that can not be served', () => {
       'no variable $input',
     ],
     [
+      'a required variable that an optional body may leave out',
+      route(doc('query Q($b: JSON!) { echo(value: $b) }'), {
+        method: 'POST',
+        path: '/x',
+        body: { type: 'freeform', variable: 'b', optional: true },
+      }),
+      'nothing supplies the required variable $b',
+    ],
+    [
       'an unknown null path',
       route(doc('query Q { book(id: 1) { id } }'), { ...get, nulls: { 'book.id': 'omit' } }),
       'nulls names "book.id"',

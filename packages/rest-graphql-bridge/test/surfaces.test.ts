@@ -86,6 +86,19 @@ describe('surfaces', () => {
     expect(running.unexpected).toMatchObject([{ message: 'secret of the renderer' }]);
   });
 
+  it('answer though their renderer makes a header that can not be sent', async () => {
+    const split: ErrorRenderer = {
+      render: () => ({ status: 400, headers: { 'x-why': 'a\r\nb: c' }, body: {} }),
+    };
+    running = await serve({
+      schema: library().schema,
+      surfaces: [{ prefix: '/', errors: split }],
+      tables: [routes(import.meta.url, [route(Failing, { method: 'GET', path: '/failing' })])],
+    });
+    expect(await call(`${running.url}/failing`)).toMatchObject({ status: 500, body: '' });
+    expect(running.unexpected).toMatchObject([{ code: 'ERR_INVALID_CHAR' }]);
+  });
+
   it('need not be: plain errors tell the client no internals', async () => {
     running = await serve({
       schema: library().schema,
