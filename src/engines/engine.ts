@@ -22,7 +22,10 @@ export interface SessionOptions {
   runId: string;
   /** Intermediate results live here, one `<taskId>.parquet` per finished source or transformation. Created when missing. */
   runDirectory: string;
-  /** Megabytes (10^6 bytes) the back end's buffers may take together. Resident memory may reach two to three times this. */
+  /**
+   * Megabytes (10^6 bytes) the back end's buffers may take together. 512 or more is
+   * sensible; resident memory may reach two to three times this.
+   */
   memoryLimitMb: number;
   threads: number;
   /** Megabytes (10^6 bytes) that may be spilled to disk; 10 times the memory limit when absent. */

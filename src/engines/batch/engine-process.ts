@@ -47,8 +47,7 @@ export class EngineProcess {
   /** Rejects with EngineError INTERNAL when the child is missing, refuses its options or is not ready in 15 s. */
   static async start(options: SessionOptions): Promise<EngineProcess> {
     const { resolveConnection: _, ...rest } = options;
-    await mkdir(options.runDirectory, { recursive: true, mode: 0o700 });
-    const runDirectory = await realpath(options.runDirectory);
+    const runDirectory = await makeRunDirectory(options.runDirectory);
     const process_ = new EngineProcess(forkChild(runDirectory));
     await process_.#becomeReady({ ...rest, runDirectory });
     return process_;
@@ -144,6 +143,16 @@ export class EngineProcess {
 
   #send(message: ToChild): void {
     if (this.#child.connected) this.#child.send(message, () => undefined);
+  }
+}
+
+async function makeRunDirectory(path: string): Promise<string> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    return await realpath(path);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new EngineError('INTERNAL', `The run's directory cannot be made: ${reason}`, { cause });
   }
 }
 

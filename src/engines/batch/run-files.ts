@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { writeDurably } from './durable-file.js';
-import { fileLiteral, literal } from './sql-text.js';
+import { fileLiteral, identifier, literal } from './sql-text.js';
 import type { TaskContext } from './task-context.js';
 
 /** The result of a task in the run's directory. */
@@ -37,6 +37,26 @@ export async function saveResult(
     rows = await copyTo(connection, select, path, 'FORMAT parquet, COMPRESSION zstd');
   });
   return { rows, bytes };
+}
+
+/** Parquet has no 128-bit integer and DuckDB writes one as DOUBLE, which is wrong beyond 2^53: sums are HUGEINT. */
+const EXACT_TYPES: ReadonlyMap<unknown, string> = new Map([
+  ['HUGEINT', 'DECIMAL(38,0)'],
+  ['UHUGEINT', 'DECIMAL(38,0)'],
+  ['BIGNUM', 'VARCHAR'],
+]);
+
+/** A SELECT over `from` whose columns Parquet keeps exactly; a number that DECIMAL cannot hold fails the task. */
+export async function exactSelect(connection: DuckDBConnection, from: string): Promise<string> {
+  const described = await connection.runAndReadAll(
+    `SELECT column_name, column_type FROM (DESCRIBE FROM ${from})`,
+  );
+  const replaced = described.getRows().flatMap(([name, type]) => {
+    const exact = EXACT_TYPES.get(type);
+    const column = identifier(String(name));
+    return exact ? [`CAST(${column} AS ${exact}) AS ${column}`] : [];
+  });
+  return replaced.length > 0 ? `SELECT * REPLACE (${replaced.join(', ')}) FROM ${from}` : `FROM ${from}`;
 }
 
 /** DuckDB's COPY into a file; returns the number of rows. */

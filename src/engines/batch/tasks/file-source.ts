@@ -1,7 +1,7 @@
 import type { TaskOutcome } from '../../engine.js';
 import type { ColumnTypes, CsvOptions, FileFormat, FileSourceSpec } from '../../task-spec.js';
 import { readableFiles } from '../file-paths.js';
-import { resultPath, saveResult } from '../run-files.js';
+import { exactSelect, resultPath, saveResult } from '../run-files.js';
 import { fileLiteral, literal } from '../sql-text.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
 
@@ -28,7 +28,13 @@ export async function runFileSource(context: TaskContext, spec: FileSourceSpec):
   const { task, options } = context;
   const files = await readableFiles(spec.path, options, (name) => FILE_NAMES[spec.format].test(name));
   return withDuckDb(context, 'loader', async (connection) => {
-    const { rows, bytes } = await saveResult(context, connection, `FROM ${reader(spec, files)}`);
+    const from = reader(spec, files);
+    // Only JSON is recognised as integers wide enough to need it, and describing a CSV would sample it twice.
+    const select =
+      spec.format === 'json' || spec.format === 'ndjson'
+        ? await exactSelect(connection, from)
+        : `FROM ${from}`;
+    const { rows, bytes } = await saveResult(context, connection, select);
     context.log('INFO', `${task.id}: ${rows} rows from ${spec.path}`);
     return { rows, bytes, output: resultPath(context, task.id) };
   });

@@ -1,6 +1,6 @@
 import type { TaskOutcome } from '../../engine.js';
 import type { SqlTransformationSpec } from '../../task-spec.js';
-import { resultOf, resultPath, saveResult } from '../run-files.js';
+import { exactSelect, resultOf, resultPath, saveResult } from '../run-files.js';
 import { assertReadsOnly } from '../select-only.js';
 import { identifier } from '../sql-text.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
@@ -23,7 +23,7 @@ export function runSqlTransformation(
     (await connection.prepare(spec.sql)).destroySync();
     // A prefix only: text that is one statement by itself cannot break out of it as it could out of parentheses.
     await connection.run(`CREATE TEMP VIEW ${RESULT_VIEW} AS ${spec.sql}`);
-    const { rows, bytes } = await saveResult(context, connection, `FROM ${RESULT_VIEW}`);
+    const { rows, bytes } = await saveResult(context, connection, await exactSelect(connection, RESULT_VIEW));
     context.log('INFO', `${task.id}: ${rows} rows`);
     return { rows, bytes, output: resultPath(context, task.id) };
   });
