@@ -84,7 +84,7 @@ describe('a request at its limits', () => {
     socket.resume();
     // Not `once` of node:events, which rejects at the reset that is expected here.
     await new Promise((resolve) => socket.once('close', resolve));
-    expect(sent).toBeGreaterThan(10);
+    expect(sent).toBeGreaterThan(1);
     expect(sent).toBeLessThan(60);
   });
 

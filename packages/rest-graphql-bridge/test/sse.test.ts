@@ -158,7 +158,7 @@ describe('server-sent events', () => {
   });
 
   it('drops a client that does not read, and one that reads gets the whole backlog', async () => {
-    const { url, port } = await start({ maxBufferedBytes: 65_536, stallMs: 250 });
+    const { url, port } = await start({ maxBufferedBytes: 65_536, stallMs: 1_000 });
     const note = 'x'.repeat(100_000);
     // 30 MB: far more than the socket buffers of both ends hold.
     for (let seq = 1; seq <= 300; seq += 1) lib.loans.publish({ seq, bookId: '7', note });

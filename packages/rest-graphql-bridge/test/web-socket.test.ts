@@ -145,17 +145,19 @@ describe('WebSocket rows', () => {
     expect(await seen).toMatchObject({ code: 1011 });
   });
 
-  it('ends after its maximum life and with close()', async () => {
-    const url = await start({ maxLifeMs: 400 });
-    const first = new WebSocket(url);
-    const seenFirst = transcript(first);
-    await once(first, 'open');
-    expect(await seenFirst).toMatchObject({ code: 1001, reason: 'maximum life reached' });
-    const second = new WebSocket(url);
-    const seenSecond = transcript(second);
-    await once(second, 'open');
+  it('ends after its maximum life', async () => {
+    const seen = transcript(new WebSocket(await start({ maxLifeMs: 30 })));
+    expect(await seen).toMatchObject({ code: 1001, reason: 'maximum life reached' });
+    expect(lib.loans.readers).toBe(0);
+  });
+
+  it('is ended by close()', async () => {
+    const client = new WebSocket(await start());
+    const seen = transcript(client);
+    await once(client, 'open');
     await running.bridge.close();
-    expect(await seenSecond).toMatchObject({ code: 1001, reason: 'server is stopping' });
+    expect(await seen).toMatchObject({ code: 1001, reason: 'server is stopping' });
+    expect(lib.loans.readers).toBe(0);
   });
 
   it('drops a client that answers no ping', async () => {
