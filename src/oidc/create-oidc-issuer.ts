@@ -49,7 +49,7 @@ export async function createOidcIssuer(options: {
 
   const router = Router();
   if (behindProxy) router.use(speakAs(new URL(issuer)));
-  router.use(interactionRoutes(services, () => provider));
+  router.use(interactionRoutes({ services, issuer, provider: () => provider }));
   router.use((request, response, next) => {
     callback(request, response).catch(next);
   });
@@ -57,12 +57,13 @@ export async function createOidcIssuer(options: {
   return { router, close: () => stopListening() };
 }
 
-/** Links and cookies follow the public address, whatever Host or X-Forwarded-* somebody sent. */
-function speakAs({ host, protocol }: URL) {
+/** Links and cookies follow the public address, its path included, whatever Host or X-Forwarded-* somebody sent. */
+function speakAs({ host, protocol, pathname }: URL) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     request.headers.host = host;
     request.headers['x-forwarded-host'] = host;
     request.headers['x-forwarded-proto'] = protocol.slice(0, -1);
+    request.originalUrl = `${pathname}${request.url}`;
     next();
   };
 }

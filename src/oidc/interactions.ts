@@ -13,15 +13,18 @@ const FORM_LIMIT = '16kb';
  * The pages where a person logs in and consents. They belong to one browser by the issuer's signed, same-site cookie,
  * and every form carries a token derived from the interaction it was made for.
  */
-export function interactionRoutes(
-  services: Pick<Services, 'orm' | 'secrets'>,
-  provider: () => Provider,
-): Router {
+export function interactionRoutes(options: {
+  services: Pick<Services, 'orm' | 'secrets'>;
+  issuer: string;
+  provider: () => Provider;
+}): Router {
+  const { services, provider } = options;
+  const { pathname } = new URL(options.issuer);
   const key = services.secrets.deriveKey('oidc interaction forms');
   const csrfOf = (uid: string) => createHmac('sha256', key).update(uid).digest('base64url');
 
-  const formOf = ({ uid, params }: Interaction, request: Request) => ({
-    action: `${request.baseUrl}/interaction/${uid}`,
+  const formOf = ({ uid, params }: Interaction) => ({
+    action: `${pathname}/interaction/${uid}`,
     csrf: csrfOf(uid),
     clientId: String(params['client_id']),
     redirectUri: String(params['redirect_uri']),
@@ -42,7 +45,7 @@ export function interactionRoutes(
 
   router.get('/interaction/:uid', async (request, response) => {
     const interaction = await interactionOf(request, response);
-    const form = formOf(interaction, request);
+    const form = formOf(interaction);
     if (interaction.prompt.name === 'login') return send(response, loginPage(form));
     send(
       response,
@@ -67,7 +70,7 @@ export function interactionRoutes(
       await provider().interactionFinished(request, response, { login: { accountId, remember: false } });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      send(response.status(401), loginPage(formOf(interaction, request), { email, message: error.message }));
+      send(response.status(401), loginPage(formOf(interaction), { email, message: error.message }));
     }
   });
 

@@ -182,3 +182,27 @@ describe('signing keys', () => {
     await other.close();
   });
 });
+
+describe('while the database is away', () => {
+  it('tokens of known keys are still verified, and a node that knows nothing yet says it cannot tell', async () => {
+    const lost = await createTestDatabase();
+    const running = await startNode(lost.url);
+    await seedDemo(running.services);
+    const credentials = { email: 'agent@acme.test', password: DEMO_PASSWORD };
+    const seen = await login(running.anonymous(), credentials);
+    const unseen = await login(running.anonymous(), credentials);
+    await running.services.itsmTokens.verify(seen.accessToken);
+    const fresh = await startNode(lost.url);
+    await lost.close();
+
+    for (const { accessToken: token } of [seen, unseen])
+      await expect(running.services.itsmTokens.verify(token)).resolves.toMatchObject({
+        email: credentials.email,
+      });
+    await expect(fresh.services.itsmTokens.verify(seen.accessToken)).rejects.not.toMatchObject({
+      code: expect.stringMatching(/^TOKEN_/),
+    });
+    await fresh.close();
+    await running.close();
+  });
+});

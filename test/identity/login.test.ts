@@ -93,8 +93,9 @@ describe('login', () => {
     }
     const median = (values: number[]) => values.sort((a, b) => a - b)[7] ?? Number.NaN;
     const ratio = median(times.unknown) / median(times.known);
-    expect(ratio).toBeGreaterThan(0.6);
-    expect(ratio).toBeLessThan(1.6);
+    // Without the dummy hash it would be about 0.15; a busy machine moves it less than that.
+    expect(ratio).toBeGreaterThan(0.4);
+    expect(ratio).toBeLessThan(2.5);
   });
 
   it.each([

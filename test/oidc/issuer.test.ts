@@ -256,6 +256,50 @@ describe('the login page', () => {
 });
 
 describe('several nodes', () => {
+  it('sign with a new key as soon as one of them has made it, and go on publishing the old one', async () => {
+    const other = await startNode(database.url);
+    const there = await serveIssuer(other);
+    const keysOf = async (at: ServedIssuer) => {
+      const { keys } = (await (await fetch(`${at.issuer}/jwks`)).json()) as { keys: { kid: string }[] };
+      return keys.map(({ kid }) => kid);
+    };
+    const signedWith = async (at: ServedIssuer) => {
+      const body = new URLSearchParams({
+        grant_type: 'client_credentials',
+        client_id: 'demo-viewer',
+        client_secret: DEMO_PASSWORD,
+      });
+      const response = await fetch(`${at.issuer}/token`, { method: 'POST', body });
+      const { access_token } = (await response.json()) as { access_token: string };
+      return decodeProtectedHeader(access_token).kid;
+    };
+    const [before] = await keysOf(there);
+    const rebuilt = new Promise<void>((resolve) => there.keys.onChange(resolve));
+    await served.keys.rotate();
+    await rebuilt;
+    const deadline = Date.now() + 2_000;
+    while ((await keysOf(there)).length < 2 && Date.now() < deadline) await fetch(`${there.issuer}/jwks`);
+    const [newest, oldest] = await keysOf(there);
+    expect(oldest).toBe(before);
+    expect(newest).not.toBe(before);
+    expect(await signedWith(there)).toBe(newest);
+    await there.close();
+    await other.close();
+  });
+
+  it('may stand behind a path of the public address', async () => {
+    const other = await startNode(database.url, { PUBLIC_URL: 'https://example.test/ops' });
+    const here = await serveIssuer(other, 'https://example.test/ops');
+    const document = await (await fetch(`${here.origin}/oidc/.well-known/openid-configuration`)).json();
+    expect(document).toMatchObject({
+      issuer: 'https://example.test/ops/oidc',
+      token_endpoint: 'https://example.test/ops/oidc/token',
+      jwks_uri: 'https://example.test/ops/oidc/jwks',
+    });
+    await here.close();
+    await other.close();
+  });
+
   it('share what the issuer remembers: a flow begun on one ends on another', async () => {
     const other = await startNode(database.url, { PUBLIC_URL: 'https://ops.example.test' });
     const here = await serveIssuer(other, 'https://ops.example.test');

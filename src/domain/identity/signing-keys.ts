@@ -37,7 +37,6 @@ export interface SigningKeys {
 }
 
 interface LoadedKeys {
-  at: number;
   current: { kid: string; privateKey: CryptoKey } | undefined;
   verification: Map<string, CryptoKey>;
   rows: SigningKey[];
@@ -52,11 +51,13 @@ export function createSigningKeys(services: Needs, purpose: SigningKey['purpose'
   let loaded: LoadedKeys | undefined;
   let loading: Promise<LoadedKeys> | undefined;
   let creating: Promise<void> | undefined;
+  let attemptedAt = Number.NEGATIVE_INFINITY;
 
   function reload(): Promise<LoadedKeys> {
     loading ??= (async () => {
-      const wait = loaded === undefined ? 0 : loaded.at + RELOAD_INTERVAL_MS - performance.now();
+      const wait = attemptedAt + RELOAD_INTERVAL_MS - performance.now();
       if (wait > 0) await delay(wait, undefined, { signal: closing.signal });
+      attemptedAt = performance.now();
       loaded = await loadKeys(services, purpose);
       return loaded;
     })().finally(() => {
@@ -65,8 +66,16 @@ export function createSigningKeys(services: Needs, purpose: SigningKey['purpose'
     return loading;
   }
 
+  function reloadLater(then?: () => void): void {
+    reload().then(then, (error: unknown) => {
+      if (!closing.signal.aborted) log.warn({ err: error }, 'signing keys could not be reloaded');
+    });
+  }
+
+  /** Old ones are better than none: while the database is away, what they signed is still verified. */
   async function keys(): Promise<LoadedKeys> {
-    if (loaded === undefined || performance.now() - loaded.at > STALE_AFTER_MS) return reload();
+    if (loaded === undefined) return reload();
+    if (loading === undefined && performance.now() - attemptedAt > STALE_AFTER_MS) reloadLater();
     return loaded;
   }
 
@@ -83,15 +92,11 @@ export function createSigningKeys(services: Needs, purpose: SigningKey['purpose'
     wake.wake(TOPIC);
   }
 
-  const stopListening = wake.on(TOPIC, () => {
-    reload()
-      .then(() => {
-        for (const listener of listeners) listener();
-      })
-      .catch((error: unknown) => {
-        if (!closing.signal.aborted) log.warn({ err: error }, 'signing keys could not be reloaded');
-      });
-  });
+  const stopListening = wake.on(TOPIC, () =>
+    reloadLater(() => {
+      for (const listener of listeners) listener();
+    }),
+  );
 
   return {
     async current() {
@@ -136,7 +141,6 @@ async function loadKeys(
   { orm, secrets, now }: Pick<Needs, 'orm' | 'secrets' | 'now'>,
   purpose: SigningKey['purpose'],
 ): Promise<LoadedKeys> {
-  const at = performance.now();
   const stillVerifies = new Date(now().getTime() - RETIRED_KEYS_VERIFY_MS);
   const rows = await orm.em
     .fork()
@@ -152,7 +156,7 @@ async function loadKeys(
     kid: newest.kid,
     privateKey: await importKey(JSON.parse(secrets.open(newest.sealedPrivateJwk)) as JWK),
   };
-  return { at, current, verification, rows };
+  return { current, verification, rows };
 }
 
 async function importKey(jwk: JWK): Promise<CryptoKey> {
