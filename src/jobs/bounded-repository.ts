@@ -28,6 +28,8 @@ export function boundRepository(
   /** Refused for want of room, and when they were last served: the longest waiting goes first. */
   const refused = new Set<string>();
   const lastServed = new Map<string, number>();
+  /** Agenda starts a job only when it has asked for the next one; asked later, the job starts a round trip sooner. */
+  const justServed = new Set<string>();
   const waiters: (() => void)[] = [];
   let stopped = false;
 
@@ -62,6 +64,7 @@ export function boundRepository(
       if (job?._id !== undefined) {
         held.set(job._id, { name, started: false });
         lastServed.set(name, Date.now());
+        justServed.add(name);
       }
       return job;
     } finally {
@@ -71,8 +74,10 @@ export function boundRepository(
 
   async function getNextJobToRun(...call: Arguments<'getNextJobToRun'>): Promise<JobParameters | undefined> {
     const [name] = call;
-    if (hasRoom(name)) return noted(fetches, fetch(...call));
+    const again = justServed.delete(name);
+    if (hasRoom(name) && !again) return noted(fetches, fetch(...call));
     refused.add(name);
+    if (again) offerRoom();
     return undefined;
   }
 
