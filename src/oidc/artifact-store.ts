@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { Services } from '../context.js';
 import { OidcArtifact } from '../entities/identity/oidc-artifact.js';
+import { query } from './query.js';
 
 /** What a grant takes with it when it is revoked. */
 const grantable = new Set(['AccessToken', 'AuthorizationCode', 'RefreshToken']);
@@ -12,12 +13,13 @@ type Needs = Pick<Services, 'orm' | 'now' | 'secrets'>;
  * What the issuer remembers of one model, in PostgreSQL, so that a login begun on one node ends on another. An id is
  * the very code, cookie or token its bearer shows: only its hash is stored, and the payload is sealed.
  */
-export function artifactStore({ orm, now, secrets }: Needs, model: string): Adapter {
+export function artifactStore(services: Needs, model: string): Adapter {
+  const { now, secrets } = services;
   const keyOf = (id: string) => ({ model, id: createHash('sha256').update(id).digest('base64url') });
 
   async function find(where: { id: string } | { uid: string } | { userCode: string }) {
     const alive = { $or: [{ expiresAt: null }, { expiresAt: { $gt: now() } }] };
-    const row = await orm.em.fork().findOne(OidcArtifact, { model, ...where, ...alive });
+    const row = await query(services, (em) => em.findOne(OidcArtifact, { model, ...where, ...alive }));
     if (!row) return undefined;
     const payload = JSON.parse(secrets.open(String(row.payload['sealed']))) as AdapterPayload;
     return row.consumedAt ? { ...payload, consumed: Math.floor(row.consumedAt.getTime() / 1_000) } : payload;
@@ -25,31 +27,30 @@ export function artifactStore({ orm, now, secrets }: Needs, model: string): Adap
 
   return {
     async upsert(id, payload, expiresIn) {
-      await orm.em.fork().upsert(OidcArtifact, {
+      const artifact = {
         ...keyOf(id),
         payload: { sealed: secrets.seal(JSON.stringify(payload)) },
         grantId: grantable.has(model) ? (payload.grantId ?? null) : null,
         uid: payload.uid ?? null,
         userCode: payload.userCode ?? null,
         expiresAt: expiresIn ? new Date(now().getTime() + expiresIn * 1_000) : null,
-      });
+      };
+      await query(services, (em) => em.upsert(OidcArtifact, artifact));
     },
     find: (id) => find(keyOf(id)),
     findByUid: (uid) => find({ uid }),
     findByUserCode: (userCode) => find({ userCode }),
     /** Two exchanges of one code at the same moment both found it unused: only one of them gets past here. */
     async consume(id) {
-      const consumedAt = now();
-      const won = await orm.em
-        .fork()
-        .nativeUpdate(OidcArtifact, { ...keyOf(id), consumedAt: null }, { consumedAt });
+      const unused = { ...keyOf(id), consumedAt: null };
+      const won = await query(services, (em) => em.nativeUpdate(OidcArtifact, unused, { consumedAt: now() }));
       if (won === 0) throw new errors.InvalidGrant(`${model} was already used`);
     },
     async destroy(id) {
-      await orm.em.fork().nativeDelete(OidcArtifact, keyOf(id));
+      await query(services, (em) => em.nativeDelete(OidcArtifact, keyOf(id)));
     },
     async revokeByGrantId(grantId) {
-      await orm.em.fork().nativeDelete(OidcArtifact, { grantId });
+      await query(services, (em) => em.nativeDelete(OidcArtifact, { grantId }));
     },
   };
 }

@@ -1,16 +1,17 @@
 import type { Adapter, ClientMetadata } from 'oidc-provider';
 import type { Services } from '../context.js';
 import { OidcClient } from '../entities/identity/oidc-client.js';
+import { query } from './query.js';
 
 /** Clients are rows of their own table, written by whoever administers them and never by the issuer. */
-export function clientStore({ orm, secrets }: Pick<Services, 'orm' | 'secrets'>): Adapter {
+export function clientStore(services: Pick<Services, 'orm' | 'secrets'>): Adapter {
   const readOnly = async (): Promise<never> => {
     throw new Error('The issuer does not write clients');
   };
   return {
     async find(clientId) {
-      const client = await orm.em.fork().findOne(OidcClient, { clientId });
-      return client ? metadataOf(client, secrets) : undefined;
+      const client = await query(services, (em) => em.findOne(OidcClient, { clientId }));
+      return client ? metadataOf(client, services.secrets) : undefined;
     },
     findByUid: async () => undefined,
     findByUserCode: async () => undefined,

@@ -2,6 +2,7 @@ import type { Account, UnknownObject } from 'oidc-provider';
 import type { Services } from '../context.js';
 import { OidcClient } from '../entities/identity/oidc-client.js';
 import { User } from '../entities/identity/user.js';
+import { query } from './query.js';
 
 type Needs = Pick<Services, 'orm'>;
 
@@ -11,7 +12,7 @@ export async function platformClaims(
   subject: { userId: string } | { clientId: string },
 ): Promise<UnknownObject> {
   if ('clientId' in subject) {
-    const client = await services.orm.em.fork().findOne(OidcClient, subject);
+    const client = await query(services, (em) => em.findOne(OidcClient, subject));
     return claims(client?.roles, client?.workspaceId);
   }
   const user = await activeUser(services, subject.userId);
@@ -30,6 +31,6 @@ export async function findAccount(services: Needs, userId: string): Promise<Acco
   return { accountId: id, claims: async () => ({ sub: id, email, name }) };
 }
 
-function activeUser({ orm }: Needs, id: string): Promise<User | null> {
-  return orm.em.fork().findOne(User, { id, active: true }, { filters: false });
+function activeUser(services: Needs, id: string): Promise<User | null> {
+  return query(services, (em) => em.findOne(User, { id, active: true }, { filters: false }));
 }

@@ -54,6 +54,8 @@ async function post(path: string, body?: object, headers: Record<string, string>
     headers: { ...(body && { 'content-type': 'application/json' }), ...headers },
     ...(body && { body: JSON.stringify(body) }),
   });
+  const stored = response.headers.get('cache-control');
+  if (response.ok && !path.endsWith('/logout')) expect(stored).toBe('no-store');
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 

@@ -5,6 +5,7 @@ import { DEMO_PASSWORD, type DemoTenant, seedDemo } from '../../src/domain/ident
 import { OidcArtifact } from '../../src/entities/identity/oidc-artifact.js';
 import { User } from '../../src/entities/identity/user.js';
 import { startNode, type TestNode } from '../identity/node.js';
+import { openCuttableProxy } from '../jobs/cuttable-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { Browser } from './browser.js';
 import { type ServedIssuer, serveIssuer } from './served-issuer.js';
@@ -339,5 +340,34 @@ describe('several nodes', () => {
     expect(stored).not.toContain(`${url.searchParams.get('code')}`);
     expect(stored).not.toContain('agent@acme.test');
     expect(stored).not.toContain(acme.userIds.agent);
+    for (const secret of [DEMO_PASSWORD, `${url.searchParams.get('code')}`])
+      expect(node.logged()).not.toContain(secret);
+  });
+});
+
+describe('while the database is away', () => {
+  it('the issuer says so in its own format, and heals by itself', async () => {
+    const proxy = await openCuttableProxy(database.url);
+    const other = await startNode(proxy.url);
+    const there = await serveIssuer(other);
+    const body = new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: 'demo-viewer',
+      client_secret: DEMO_PASSWORD,
+    });
+    const ask = () => fetch(`${there.issuer}/token`, { method: 'POST', body });
+    expect((await ask()).status).toBe(200);
+    await proxy.cut();
+    const away = await ask();
+    expect(away.status).toBe(503);
+    expect(await away.json()).toEqual({
+      error: 'temporarily_unavailable',
+      error_description: 'the database is unavailable',
+    });
+    await proxy.mend();
+    expect((await ask()).status).toBe(200);
+    await there.close();
+    await other.close();
+    await proxy.close();
   });
 });
