@@ -11,6 +11,8 @@ import { createOrm } from '../database/orm.js';
 import { seedConnections } from '../domain/demo/seed-connections.js';
 import { createItsmTokens, seedDemo } from '../domain/identity/index.js';
 import { createRunFeed } from '../domain/runs/run-feed.js';
+import { forfeitLeases } from '../domain/runs/run-lease.js';
+import { sweepRuns } from '../domain/runs/sweep-runs.js';
 import { BatchEngine } from '../engines/batch/batch-engine.js';
 import type { Engine, EngineKind } from '../engines/engine.js';
 import { createEventFeed } from '../events/event-feed.js';
@@ -87,7 +89,15 @@ export async function openServices(
     const tenants = await seedDemo(services);
     if (config.databaseUrl === undefined) await seedConnections(services, tenants, databaseUrl);
   }
-  return { services, pool, startWork: () => runner.start() };
+  const startWork = async () => {
+    if (config.databaseUrl === undefined) await forfeitLeases(pool);
+    await runner.start();
+    if (config.role === 'api') return;
+    await sweepRuns(services).catch((error: unknown) =>
+      log.warn({ err: error }, 'waiting runs not enqueued yet'),
+    );
+  };
+  return { services, pool, startWork };
 }
 
 async function openDatabase(config: Config, log: Logger, onClose: OnClose): Promise<string> {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { type App, startApp } from '../../src/app.js';
 import { parseConfig } from '../../src/config.js';
+import { clientCredential, userCredential } from './credentials.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 
 export interface TestApp extends App {
@@ -38,35 +39,12 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
     ...app,
     database,
     dataDir,
-    itsm: (email) => logIn(app.url, email),
-    platform: (clientId) => clientToken(app.url, clientId),
+    itsm: (email) => userCredential(app.url, email),
+    platform: (clientId) => clientCredential(app.url, clientId),
     async close() {
       await app.shutdown.drain('test over');
       await database.close();
       await rm(dataDir, { recursive: true, force: true });
     },
   };
-}
-
-async function logIn(url: string, email: string): Promise<Record<string, string>> {
-  const response = await fetch(`${url}/v1/auth/login`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email, password: 'opsgraph-demo' }),
-  });
-  const { accessToken } = (await response.json()) as { accessToken: string };
-  return { authorization: `Bearer ${accessToken}` };
-}
-
-async function clientToken(url: string, clientId: string): Promise<Record<string, string>> {
-  const response = await fetch(`${url}/oidc/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'client_credentials',
-      client_id: clientId,
-      client_secret: 'opsgraph-demo',
-    }),
-  });
-  const { access_token } = (await response.json()) as { access_token: string };
-  return { authorization: `Bearer ${access_token}` };
 }

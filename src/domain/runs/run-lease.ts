@@ -109,3 +109,13 @@ export function holdLease(options: {
     },
   };
 }
+
+/**
+ * Takes every lease away, for a process that knows itself to be the only worker there can be: the owner of an embedded
+ * database starts after a crash, and waiting for its own old leases to run out would help nobody.
+ */
+export async function forfeitLeases(pool: Pool): Promise<void> {
+  await pool.query(
+    'UPDATE "run" SET "lease_owner" = NULL, "lease_until" = NULL WHERE "lease_owner" IS NOT NULL',
+  );
+}
