@@ -2,15 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import * as client from 'openid-client';
 import { DEMO_PASSWORD, type DemoTenant, seedDemo } from '../../src/domain/identity/index.js';
-import { OidcArtifact } from '../../src/entities/identity/oidc-artifact.js';
 import { User } from '../../src/entities/identity/user.js';
 import { startNode, type TestNode } from '../identity/node.js';
-import { openCuttableProxy } from '../jobs/cuttable-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { authorize, begin, discover, REDIRECT_URI } from './authorization.js';
 import { Browser } from './browser.js';
 import { type ServedIssuer, serveIssuer } from './served-issuer.js';
-
-const REDIRECT_URI = 'http://127.0.0.1:49152/callback';
 
 let database: TestDatabase;
 let node: TestNode;
@@ -29,39 +26,6 @@ afterAll(async () => {
   await node.close();
   await database.close();
 });
-
-function discover(clientId: string, secret?: string, authentication?: client.ClientAuth) {
-  const insecure = { execute: [client.allowInsecureRequests] };
-  return client.discovery(new URL(served.issuer), clientId, secret, authentication, insecure);
-}
-
-async function begin(overrides: Record<string, string> = {}) {
-  const configuration = await discover('opsgraph-ui', undefined, client.None());
-  const verifier = client.randomPKCECodeVerifier();
-  const state = client.randomState();
-  const address = client.buildAuthorizationUrl(configuration, {
-    redirect_uri: REDIRECT_URI,
-    scope: 'openid email',
-    state,
-    code_challenge: await client.calculatePKCECodeChallenge(verifier),
-    code_challenge_method: 'S256',
-    ...overrides,
-  });
-  return { configuration, verifier, state, address: address.href };
-}
-
-async function authorize(email: string, overrides: Record<string, string> = {}, browser = new Browser()) {
-  const { configuration, verifier, state, address } = await begin(overrides);
-  const loginPage = await browser.visit(address, REDIRECT_URI);
-  const consentPage = await browser.submit(loginPage, '/login', REDIRECT_URI, {
-    email,
-    password: DEMO_PASSWORD,
-  });
-  const { url } = await browser.submit(consentPage, '/consent', REDIRECT_URI);
-  const exchange = () =>
-    client.authorizationCodeGrant(configuration, url, { pkceCodeVerifier: verifier, expectedState: state });
-  return { configuration, url, exchange, verifier };
-}
 
 describe('the embedded issuer', () => {
   it('describes itself and publishes keys without private halves', async () => {
@@ -86,7 +50,12 @@ describe('the embedded issuer', () => {
   ])(
     'gives a confidential client a token with its roles and workspace (client_secret_%s)',
     async (_name, method) => {
-      const configuration = await discover('demo-engineer', DEMO_PASSWORD, method(DEMO_PASSWORD));
+      const configuration = await discover(
+        served.issuer,
+        'demo-engineer',
+        DEMO_PASSWORD,
+        method(DEMO_PASSWORD),
+      );
       const tokens = await client.clientCredentialsGrant(configuration);
       expect(tokens).toMatchObject({ token_type: 'bearer', expires_in: 3_600 });
       const { payload, protectedHeader } = await jwtVerify(
@@ -126,7 +95,7 @@ describe('the embedded issuer', () => {
   });
 
   it('lets a user log in and consent, and gives the public client tokens of that user', async () => {
-    const { configuration, exchange } = await authorize('agent@acme.test');
+    const { configuration, exchange } = await authorize(served.issuer, 'agent@acme.test');
     const tokens = await exchange();
     expect(tokens.claims()).toMatchObject({
       iss: served.issuer,
@@ -148,7 +117,7 @@ describe('the embedded issuer', () => {
   });
 
   it('gives a refresh token for offline_access, good for one use', async () => {
-    const { configuration, exchange } = await authorize('agent@acme.test', {
+    const { configuration, exchange } = await authorize(served.issuer, 'agent@acme.test', {
       scope: 'openid offline_access',
       prompt: 'consent',
     });
@@ -164,27 +133,27 @@ describe('the embedded issuer', () => {
   });
 
   it('gives nothing more to a user who was deactivated', async () => {
-    const { exchange } = await authorize('user@acme.test');
+    const { exchange } = await authorize(served.issuer, 'user@acme.test');
     const em = database.orm.em.fork();
     await em.nativeUpdate(User, { email: 'user@acme.test' }, { active: false }, { filters: false });
     await expect(exchange()).rejects.toMatchObject({ error: 'invalid_grant' });
   });
 
   it('takes a code once, also when it comes ten times at the same moment', async () => {
-    const { exchange } = await authorize('agent@acme.test');
+    const { exchange } = await authorize(served.issuer, 'agent@acme.test');
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, exchange));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
   it('wants PKCE, and the right verifier', async () => {
-    const { configuration, state, address } = await begin();
+    const { configuration, state, address } = await begin(served.issuer);
     const bare = new URL(address);
     bare.searchParams.delete('code_challenge');
     bare.searchParams.delete('code_challenge_method');
     const { url } = await new Browser().visit(bare.href, REDIRECT_URI);
     expect(url.searchParams.get('error')).toBe('invalid_request');
 
-    const { url: answered } = await authorize('agent@acme.test', { state });
+    const { url: answered } = await authorize(served.issuer, 'agent@acme.test', { state });
     const wrong = { pkceCodeVerifier: client.randomPKCECodeVerifier(), expectedState: state };
     await expect(client.authorizationCodeGrant(configuration, answered, wrong)).rejects.toMatchObject({
       error: 'invalid_grant',
@@ -194,7 +163,7 @@ describe('the embedded issuer', () => {
   it.each(['https://evil.test/callback', 'http://127.0.0.1:49152/elsewhere', 'http://evil.test/callback'])(
     'never sends anybody to %s',
     async (redirectUri) => {
-      const { address } = await begin({ redirect_uri: redirectUri });
+      const { address } = await begin(served.issuer, { redirect_uri: redirectUri });
       const { response, html } = await new Browser().visit(address, redirectUri);
       expect(response.status).toBe(400);
       expect(html).toContain('invalid_redirect_uri');
@@ -203,7 +172,7 @@ describe('the embedded issuer', () => {
 
   it('tells the client when the user refuses', async () => {
     const browser = new Browser();
-    const { address } = await begin();
+    const { address } = await begin(served.issuer);
     const loginPage = await browser.visit(address, REDIRECT_URI);
     const typed = { email: 'agent@acme.test', password: DEMO_PASSWORD };
     const consentPage = await browser.submit(loginPage, '/login', REDIRECT_URI, typed);
@@ -215,7 +184,7 @@ describe('the embedded issuer', () => {
 describe('the login page', () => {
   it('says so when the password is wrong, keeps the address, and lets nobody on', async () => {
     const browser = new Browser();
-    const { address } = await begin();
+    const { address } = await begin(served.issuer);
     const loginPage = await browser.visit(address, REDIRECT_URI);
     const typed = { email: '"><script>alert(1)</script>@acme.test', password: 'wrong' };
     const { response, html } = await browser.submit(loginPage, '/login', REDIRECT_URI, typed);
@@ -226,7 +195,7 @@ describe('the login page', () => {
   });
 
   it('can be neither framed, scripted nor cached, and its cookies belong to it alone', async () => {
-    const { address } = await begin();
+    const { address } = await begin(served.issuer);
     const { response } = await new Browser().visit(address, REDIRECT_URI);
     const policy = `${response.headers.get('content-security-policy')}`;
     expect(policy).toContain("default-src 'none'");
@@ -242,7 +211,7 @@ describe('the login page', () => {
 
   it('refuses a form from another browser, with another token, or of another interaction', async () => {
     const [browser, stranger] = [new Browser(), new Browser()];
-    const { address } = await begin();
+    const { address } = await begin(served.issuer);
     const loginPage = await browser.visit(address, REDIRECT_URI);
     const typed = { email: 'agent@acme.test', password: DEMO_PASSWORD };
     const strangers = await stranger.submit(loginPage, '/login', REDIRECT_URI, typed);
@@ -253,121 +222,5 @@ describe('the login page', () => {
     expect(forged.html).toContain('the form has expired');
     const early = await fetch(`${loginPage.url.href}/consent`, { method: 'POST' });
     expect(early.status).toBe(400);
-  });
-});
-
-describe('several nodes', () => {
-  it('sign with a new key as soon as one of them has made it, and go on publishing the old one', async () => {
-    const other = await startNode(database.url);
-    const there = await serveIssuer(other);
-    const keysOf = async (at: ServedIssuer) => {
-      const { keys } = (await (await fetch(`${at.issuer}/jwks`)).json()) as { keys: { kid: string }[] };
-      return keys.map(({ kid }) => kid);
-    };
-    const signedWith = async (at: ServedIssuer) => {
-      const body = new URLSearchParams({
-        grant_type: 'client_credentials',
-        client_id: 'demo-viewer',
-        client_secret: DEMO_PASSWORD,
-      });
-      const response = await fetch(`${at.issuer}/token`, { method: 'POST', body });
-      const { access_token } = (await response.json()) as { access_token: string };
-      return decodeProtectedHeader(access_token).kid;
-    };
-    const [before] = await keysOf(there);
-    const rebuilt = new Promise<void>((resolve) => there.keys.onChange(resolve));
-    await served.keys.rotate();
-    await rebuilt;
-    const deadline = Date.now() + 2_000;
-    while ((await keysOf(there)).length < 2 && Date.now() < deadline) await fetch(`${there.issuer}/jwks`);
-    const [newest, oldest] = await keysOf(there);
-    expect(oldest).toBe(before);
-    expect(newest).not.toBe(before);
-    expect(await signedWith(there)).toBe(newest);
-    await there.close();
-    await other.close();
-  });
-
-  it('may stand behind a path of the public address', async () => {
-    const other = await startNode(database.url, { PUBLIC_URL: 'https://example.test/ops' });
-    const here = await serveIssuer(other, 'https://example.test/ops');
-    const document = await (await fetch(`${here.origin}/oidc/.well-known/openid-configuration`)).json();
-    expect(document).toMatchObject({
-      issuer: 'https://example.test/ops/oidc',
-      token_endpoint: 'https://example.test/ops/oidc/token',
-      jwks_uri: 'https://example.test/ops/oidc/jwks',
-    });
-    await here.close();
-    await other.close();
-  });
-
-  it('share what the issuer remembers: a flow begun on one ends on another', async () => {
-    const other = await startNode(database.url, { PUBLIC_URL: 'https://ops.example.test' });
-    const here = await serveIssuer(other, 'https://ops.example.test');
-    const document = await (
-      await fetch(`${here.origin}/oidc/.well-known/openid-configuration`, {
-        headers: { 'x-forwarded-host': 'evil.test' },
-      })
-    ).json();
-    expect(document).toMatchObject({
-      issuer: 'https://ops.example.test/oidc',
-      token_endpoint: 'https://ops.example.test/oidc/token',
-    });
-    const { url, verifier } = await authorize('agent@acme.test');
-    const body = new URLSearchParams({
-      grant_type: 'authorization_code',
-      client_id: 'opsgraph-ui',
-      code: `${url.searchParams.get('code')}`,
-      redirect_uri: REDIRECT_URI,
-      code_verifier: verifier,
-    });
-    const response = await fetch(`${here.origin}/oidc/token`, { method: 'POST', body });
-    expect(response.status).toBe(200);
-    const { access_token } = (await response.json()) as { access_token: string };
-    expect(decodeJwt(access_token)).toMatchObject({
-      iss: 'https://ops.example.test/oidc',
-      sub: acme.userIds.agent,
-    });
-    await here.close();
-    await other.close();
-  });
-
-  it('keep codes, cookies and tokens unreadable at rest', async () => {
-    const { url } = await authorize('agent@acme.test');
-    const rows = await database.orm.em.fork().find(OidcArtifact, {});
-    const stored = JSON.stringify(rows);
-    expect(rows.some(({ model }) => model === 'AuthorizationCode')).toBe(true);
-    expect(stored).not.toContain(`${url.searchParams.get('code')}`);
-    expect(stored).not.toContain('agent@acme.test');
-    expect(stored).not.toContain(acme.userIds.agent);
-    for (const secret of [DEMO_PASSWORD, `${url.searchParams.get('code')}`])
-      expect(node.logged()).not.toContain(secret);
-  });
-});
-
-describe('while the database is away', () => {
-  it('the issuer says so in its own format, and heals by itself', async () => {
-    const proxy = await openCuttableProxy(database.url);
-    const other = await startNode(proxy.url);
-    const there = await serveIssuer(other);
-    const body = new URLSearchParams({
-      grant_type: 'client_credentials',
-      client_id: 'demo-viewer',
-      client_secret: DEMO_PASSWORD,
-    });
-    const ask = () => fetch(`${there.issuer}/token`, { method: 'POST', body });
-    expect((await ask()).status).toBe(200);
-    await proxy.cut();
-    const away = await ask();
-    expect(away.status).toBe(503);
-    expect(await away.json()).toEqual({
-      error: 'temporarily_unavailable',
-      error_description: 'the database is unavailable',
-    });
-    await proxy.mend();
-    expect((await ask()).status).toBe(200);
-    await there.close();
-    await other.close();
-    await proxy.close();
   });
 });
