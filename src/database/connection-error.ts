@@ -24,7 +24,6 @@ const AWAY_MESSAGES = [
   'timeout expired',
   'Client has encountered a connection error and is not queryable',
   'Client was closed and is not queryable',
-  'Query read timeout',
 ];
 
 /**

@@ -49,22 +49,22 @@ export async function startEmbeddedPostgres({
     if (orphans > 0) log?.warn({ processes: orphans }, 'stopped a database server that had lost its owner');
     const cluster = await openCluster(dataDir, binaries, account, settings['fsync'] !== 'off');
     const server = await superviseServer(cluster, binaries, settings, log);
-    const close = async () => {
-      await server.close();
-      lock.close();
-    };
     try {
       await ensureDatabase(server.urlOf('postgres'));
     } catch (error) {
       await server.close();
       throw error;
     }
+    let closed: Promise<void> | undefined;
     return {
       url: server.urlOf(DATABASE),
       get pid() {
         return server.pid;
       },
-      close,
+      close: () => {
+        closed ??= server.close().then(() => lock.close());
+        return closed;
+      },
     };
   } catch (error) {
     lock.close();

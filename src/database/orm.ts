@@ -1,9 +1,11 @@
+import { Socket } from 'node:net';
 import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig, MikroORM, UnderscoreNamingStrategy } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { entities } from '../entities/index.js';
 import { migrations } from '../entities/migrations/index.js';
+import { SteadyDriver } from './steady-driver.js';
 
 export interface OrmOptions {
   databaseUrl: string;
@@ -17,7 +19,9 @@ export interface OrmOptions {
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 /** A transaction that forgot its end holds locks and holds back vacuum. */
-const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
+/** The server ends a slow statement or an idle transaction first: so much silence means that nobody is there any more. */
+const SILENCE_MS = 35_000;
 
 /** Opens no connection yet: a database that is away shows itself at the first query, and again is there at a later one. */
 export async function createOrm(options: OrmOptions): Promise<MikroORM> {
@@ -31,6 +35,7 @@ export function ormConfiguration({
   statementTimeoutMs = STATEMENT_TIMEOUT_MS,
 }: OrmOptions) {
   return defineConfig({
+    driver: SteadyDriver,
     clientUrl: databaseUrl,
     entities,
     namingStrategy: UnderscoreNamingStrategy,
@@ -53,12 +58,23 @@ export function ormConfiguration({
       options: '-c timezone=UTC',
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       statement_timeout: statementTimeoutMs,
-      // The server ends a statement first; this one is for a server that no longer answers at all.
-      query_timeout: statementTimeoutMs === 0 ? 0 : statementTimeoutMs + CONNECT_TIMEOUT_MS,
+      stream: () => (statementTimeoutMs === 0 ? new Socket() : impatientSocket()),
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       keepAlive: true,
       onPoolCreated: (pool: Pool) => surviveLostConnections(pool, log),
     },
+  });
+}
+
+/**
+ * pg's own query_timeout leaves the connection in use with the answer still to come, and the next query of the pool would
+ * find itself inside somebody else's transaction.
+ */
+function impatientSocket(): Socket {
+  const socket = new Socket();
+  return socket.setTimeout(SILENCE_MS, () => {
+    const error = new Error(`The database has been silent for ${SILENCE_MS} ms`);
+    socket.destroy(Object.assign(error, { code: 'ETIMEDOUT' }));
   });
 }
 

@@ -13,25 +13,32 @@ export interface PostgresBinaries {
   majorVersion: string;
 }
 
-/**
- * The server from npm, at a place where the account it runs under can execute it: as root, with the checkout below a
- * home of mode 0700, that place is a copy in the temporary directory.
- */
+/** The server from npm, where the account it runs under can execute it. */
 export async function findPostgresBinaries(account: ServerAccount | undefined): Promise<PostgresBinaries> {
   const { directory, version } = await findPlatformPackage();
   const native = path.join(directory, 'native');
   await restoreSymlinks(native);
-  const reachable =
-    account === undefined ||
-    ((await canReach(account, path.join(native, 'bin', 'postgres'))) &&
-      (await canReach(account, path.join(native, 'share', 'postgresql'))));
-  const home = reachable ? native : await copyToReachablePlace(native, version);
+  const home = account === undefined ? native : await reachablePlace(native, version, account);
   const [majorVersion = ''] = version.split('.');
   return {
     initdb: path.join(home, 'bin', 'initdb'),
     postgres: path.join(home, 'bin', 'postgres'),
     majorVersion,
   };
+}
+
+/**
+ * With the checkout below a home of mode 0700, root's usually, the account cannot walk to the server's files; a copy in
+ * the temporary directory then serves.
+ */
+export async function reachablePlace(
+  native: string,
+  version: string,
+  account: ServerAccount,
+): Promise<string> {
+  const needed = [path.join(native, 'bin', 'postgres'), path.join(native, 'share', 'postgresql')];
+  const reached = await Promise.all(needed.map((place) => canReach(account, place)));
+  return reached.every(Boolean) ? native : await copyToReachablePlace(native, version);
 }
 
 async function findPlatformPackage(): Promise<{ directory: string; version: string }> {

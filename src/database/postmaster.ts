@@ -55,12 +55,30 @@ export async function startPostmaster(
       env: serverEnvironment(),
     },
   );
+  endWithThisProcess(child, cluster);
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
     child.once('error', () => resolve());
   });
   await readiness(child, log);
   return { pid: child.pid ?? 0, exited, stop: () => stop(child, exited) };
+}
+
+/**
+ * A process that is killed cannot stop its server. This shell reads from a pipe that the kernel closes with us, however we
+ * end, and then asks the server for a fast shutdown; what it misses is found at the next start (orphaned-server.ts).
+ */
+function endWithThisProcess(server: ChildProcess, cluster: PostgresCluster): void {
+  if (server.pid === undefined) return;
+  const guard = spawn('/bin/sh', ['-c', 'read -r _; kill -INT "$0"', String(server.pid)], {
+    ...cluster.spawnOptions,
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  guard.on('error', () => {});
+  guard.unref();
+  server.once('exit', () => guard.kill());
 }
 
 function readiness(child: ChildProcess, log: Logger | undefined): Promise<void> {
