@@ -88,7 +88,7 @@ function openMongoStore({ url, poolSize, onLoss }: Settings): JobStore {
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     serverSelectionTimeoutMS: CONNECT_TIMEOUT_MS,
     waitQueueTimeoutMS: QUERY_TIMEOUT_MS,
-    timeoutMS: QUERY_TIMEOUT_MS,
+    socketTimeoutMS: QUERY_TIMEOUT_MS,
   });
   client.on('error', onLoss);
   const backend = new MongoBackend({ mongo: client.db(), collection: COLLECTION, ensureIndex: true });

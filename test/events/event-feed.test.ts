@@ -4,7 +4,8 @@ import { createEventFeed, type OpenEventFeed } from '../../src/events/event-feed
 import { createSequencer, type Sequencer } from '../../src/events/sequencer.js';
 import { createWakeChannel, type OpenWakeChannel } from '../../src/events/wake-channel.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { deafChannel, eventually, record, silent, take, titlesOf } from './event-house.js';
+import { eventually } from '../support/eventually.js';
+import { deafChannel, record, silent, take, titlesOf } from './event-house.js';
 
 const everything = () => true;
 const numbered = (count: number, from = 0) =>

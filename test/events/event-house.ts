@@ -57,11 +57,3 @@ export async function take(followed: Followed<Event>, count: number): Promise<Ev
 }
 
 export const titlesOf = (events: Event[]): unknown[] => events.map((event) => event.payload['title']);
-
-export async function eventually(holds: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
-  const deadline = performance.now() + withinMs;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`did not come true within ${withinMs} ms: ${holds}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

@@ -7,7 +7,8 @@ import { newId } from '../../src/entities/ids.js';
 import { createSequencer, EVENTS_SEQUENCED, type Sequencer } from '../../src/events/sequencer.js';
 import { createWakeChannel, type OpenWakeChannel } from '../../src/events/wake-channel.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { deafChannel, eventually, record, silent } from './event-house.js';
+import { eventually } from '../support/eventually.js';
+import { deafChannel, record, silent } from './event-house.js';
 
 describe('sequencer', () => {
   let database: TestDatabase;

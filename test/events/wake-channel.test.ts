@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { Client } from 'pg';
 import { createWakeChannel, type OpenWakeChannel } from '../../src/events/wake-channel.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { eventually, silent } from './event-house.js';
+import { eventually } from '../support/eventually.js';
+import { silent } from './event-house.js';
 
 describe('wake channel', () => {
   let database: TestDatabase;

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { z } from 'zod';
 import { defineJob, type JobDefinition, type JobTools } from '../../src/jobs/define-job.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { deferred, eventually, type JobNode, openJobNode } from './job-house.js';
+import { eventually } from '../support/eventually.js';
+import { deferred, type JobNode, openJobNode } from './job-house.js';
 
 const payload = z.strictObject({ runId: z.string().min(1) });
 

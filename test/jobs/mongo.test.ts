@@ -3,13 +3,39 @@ import { MongoClient } from 'mongodb';
 import { z } from 'zod';
 import { defineJob, type JobTools } from '../../src/jobs/define-job.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { deferred, eventually, type JobNode, openJobNode } from './job-house.js';
+import { eventually } from '../support/eventually.js';
+import { deferred, type JobNode, openJobNode } from './job-house.js';
 
 const mongodbUrl = process.env['MONGODB_URL'];
 if (mongodbUrl === undefined)
   process.stderr.write(
     '\nSKIPPED: the job store on MongoDB is not tested, because MONGODB_URL is not set.\n',
   );
+
+describe('job runner whose MongoDB is away', () => {
+  it('refuses to enqueue, within seconds', async () => {
+    const database = await createTestDatabase();
+    const store = { kind: 'mongo', url: 'mongodb://127.0.0.1:1/none' } as const;
+    const definitions = [
+      defineJob({
+        name: 'execute-run',
+        payload: z.strictObject({ runId: z.string() }),
+        lockLifetimeMs: 1_000,
+        run: async () => undefined,
+      }),
+    ];
+    const away = await openJobNode({ databaseUrl: database.url, definitions, store });
+    const started = performance.now();
+    await expect(away.runner.enqueue('execute-run', { runId: 'a' })).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      details: { service: 'job queue' },
+    });
+    expect(performance.now() - started).toBeLessThan(4_000);
+    expect(away.runner.healthy()).toBe(false);
+    await away.close();
+    await database.close();
+  });
+});
 
 (mongodbUrl === undefined ? describe.skip : describe)('job runner on MongoDB', () => {
   const name = `opsgraph_test_${process.pid}`;
@@ -35,7 +61,6 @@ if (mongodbUrl === undefined)
   async function node(
     run: (runId: string, tools: JobTools) => Promise<void>,
     role: 'api' | 'worker' = 'worker',
-    storeUrl = url,
   ): Promise<JobNode> {
     const definition = defineJob({
       name: 'execute-run',
@@ -44,7 +69,7 @@ if (mongodbUrl === undefined)
       retry: { attempts: 2, firstDelayMs: 10 },
       run: ({ runId }, tools) => run(runId, tools),
     });
-    const store = { kind: 'mongo', url: storeUrl } as const;
+    const store = { kind: 'mongo', url } as const;
     const opened = await openJobNode({ databaseUrl: database.url, definitions: [definition], role, store });
     open.push(opened);
     return opened;
@@ -87,15 +112,5 @@ if (mongodbUrl === undefined)
     expect(await first.runner.drain(10)).toBe(0);
     await held.promise;
     expect(attempts).toEqual([1, 2, 1]);
-  });
-
-  it('refuses to enqueue while the store is away, within seconds', async () => {
-    const away = await node(async () => undefined, 'api', 'mongodb://127.0.0.1:1/none');
-    const started = performance.now();
-    await expect(away.runner.enqueue('execute-run', { runId: 'a' })).rejects.toMatchObject({
-      code: 'SERVICE_UNAVAILABLE',
-    });
-    expect(performance.now() - started).toBeLessThan(4_000);
-    expect(away.runner.healthy()).toBe(false);
   });
 });

@@ -11,8 +11,9 @@ import { createEventFeed } from '../../src/events/event-feed.js';
 import { createSequencer } from '../../src/events/sequencer.js';
 import { defineJob } from '../../src/jobs/define-job.js';
 import { record, silent, take, titlesOf } from '../events/event-house.js';
+import { eventually } from '../support/eventually.js';
 import { type CuttableProxy, openCuttableProxy } from './cuttable-proxy.js';
-import { eventually, type JobNode, openJobNode } from './job-house.js';
+import { type JobNode, openJobNode } from './job-house.js';
 
 /** A server of its own, which these tests stop by pid; it comes back on the same port, behind a proxy that decides when. */
 describe('while PostgreSQL restarts', () => {

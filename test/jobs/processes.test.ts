@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { eventually } from './job-house.js';
+import { eventually } from '../support/eventually.js';
 
 describe('job processes', () => {
   let database: TestDatabase;
