@@ -3,8 +3,8 @@ import { executeRun } from '../domain/runs/execute-run.js';
 import { EXECUTE_RUN } from '../domain/runs/run-jobs.js';
 import { defineJob } from './define-job.js';
 
-/** Short enough that a dead worker's job is soon somebody else's; the run's own lease decides who may work on it. */
-const LOCK_MS = 60_000;
+/** Only says that somebody looks after the run; who may work on it is decided by the run's own lease of 30 s. */
+const LOCK_MS = 10_000;
 
 export const executeRunJob = defineJob({
   name: EXECUTE_RUN,

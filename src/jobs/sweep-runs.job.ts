@@ -7,6 +7,6 @@ export const sweepRunsJob = defineJob({
   payload: z.strictObject({}),
   concurrency: 1,
   every: 10_000,
-  lockLifetimeMs: 60_000,
+  lockLifetimeMs: 10_000,
   run: (_payload, { services }) => sweepRuns(services),
 });
