@@ -39,9 +39,9 @@ export function buildGraph(resolvers: readonly ClassType[]): GraphQLSchema {
 }
 
 /**
- * type-graphql gives every plain field a resolver that returns the property; graphql-jit then calls it through a
- * deferred closure instead of reading the property inline. Without them a list of 25 tickets with 15 fields resolves
- * several times faster (test/graph/build-schema.test.ts prints the ratio).
+ * type-graphql gives every plain field a resolver that returns the property, which graphql-jit then calls through a
+ * deferred closure instead of reading the property inline. A page of 25 tickets with 15 fields takes 7 µs without these
+ * resolvers and 20 µs with them (graphql-js: 183 µs).
  */
 function readPlainFieldsDirectly(): void {
   const storage = getMetadataStorage();

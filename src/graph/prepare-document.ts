@@ -5,11 +5,10 @@ import {
   type GraphQLSchema,
   parse,
   specifiedRules,
-  type ValidationRule,
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { parseOptions, validationOptions } from './limits.js';
+import { limitRules, parseOptions, validationOptions } from './limits.js';
 
 export interface PreparedDocument {
   document: DocumentNode;
@@ -23,9 +22,9 @@ const PREPARED_DOCUMENTS = 500;
  * What Apollo does with a query's text before it runs, for the transport that bypasses Apollo. Errors carry the same
  * codes as Apollo's.
  */
-export function createPreparation(schema: GraphQLSchema, limits: readonly ValidationRule[]) {
+export function createPreparation(schema: GraphQLSchema, options: { introspection: boolean }) {
   const prepared = new LRUCache<string, PreparedDocument>({ max: PREPARED_DOCUMENTS });
-  const rules = [...specifiedRules, ...limits];
+  const rules = [...specifiedRules, ...limitRules(options)];
 
   return (query: string): PreparedDocument | readonly GraphQLError[] => {
     const documentKey = createHash('sha256').update(query).digest('hex');
@@ -33,7 +32,11 @@ export function createPreparation(schema: GraphQLSchema, limits: readonly Valida
     if (known) return known;
     const document = parsed(query);
     if (document instanceof GraphQLError) return [document];
-    const errors = validate(schema, document, rules, validationOptions);
+    const errors = validate(schema, document, rules, {
+      ...validationOptions,
+      // A suggested name would tell what introspection must not.
+      hideSuggestions: !options.introspection,
+    });
     if (errors.length > 0) return errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED'));
     const fresh = { document, documentKey };
     prepared.set(documentKey, fresh);

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { handleProtocols } from 'graphql-ws';
@@ -38,22 +37,25 @@ export function createGraphWebSocket(options: GraphWebSocketOptions): GraphWebSo
   const protocol = createProtocol(options);
   const connection: ConnectionOptions = { ...defaults, ...options.limits, ...options };
 
+  const served = new Set<Promise<void>>();
+
   return {
     handleUpgrade(request, socket, head) {
       server.handleUpgrade(request, socket, head, (client) => {
-        serveConnection(protocol, client, request, connection);
+        const ended = serveConnection(protocol, client, request, connection);
+        served.add(ended);
+        void ended.then(() => served.delete(ended));
       });
     },
     async close() {
-      const clients = [...server.clients];
-      const gone = clients.map((client) => once(client, 'close'));
-      for (const client of clients) client.close(1001, 'Going away');
+      // From here on ws answers an upgrade with 503.
+      server.close();
+      for (const client of server.clients) client.close(1001, 'Going away');
       const cutOff = setTimeout(() => {
         for (const client of server.clients) client.terminate();
       }, GOODBYE_MS);
-      await Promise.all(gone);
+      await Promise.all(served);
       clearTimeout(cutOff);
-      server.close();
     },
   };
 }

@@ -12,13 +12,16 @@ export interface ConnectionOptions extends CredentialOptions {
   maxBufferedBytes: number;
 }
 
-/** Ties one socket to the protocol: credential, keep-alive, slow clients, and the end of everything with the socket. */
+/**
+ * Ties one socket to the protocol: credential, keep-alive, slow clients, and the end of everything with the socket.
+ * @returns when the socket is closed and the sources of its subscriptions have ended.
+ */
 export function serveConnection(
   protocol: Server<Connection>,
   socket: WebSocket,
   request: IncomingMessage,
   options: ConnectionOptions,
-): void {
+): Promise<void> {
   const stops = [keepAlive(socket, options.keepAliveMs)];
   const connection: Connection = {
     caller: {},
@@ -45,10 +48,14 @@ export function serveConnection(
     connection,
   );
   socket.on('error', (error) => options.log.debug({ err: error }, 'A GraphQL WebSocket broke'));
-  socket.once('close', (code, reason) => {
-    for (const stop of stops) stop();
-    ended(code, String(reason)).catch((error: unknown) => {
-      options.log.error({ err: error }, 'A GraphQL subscription did not end cleanly');
+  return new Promise((resolve) => {
+    socket.once('close', (code, reason) => {
+      for (const stop of stops) stop();
+      ended(code, String(reason))
+        .catch((error: unknown) => {
+          options.log.error({ err: error }, 'A GraphQL subscription did not end cleanly');
+        })
+        .finally(resolve);
     });
   });
 }

@@ -12,7 +12,6 @@ import { AppError } from '../errors.js';
 import { refuseCostly } from './cost.js';
 import type { GraphExecutor, GraphOperation } from './executor.js';
 import { formatError, logUnexpected } from './format-error.js';
-import { limitRules } from './limits.js';
 import { createPreparation } from './prepare-document.js';
 import { subscribeTo } from './subscribe.js';
 
@@ -43,7 +42,7 @@ const INIT_TIMEOUT_MS = 10_000;
 /** graphql-transport-ws with the validation, limits, executor and errors of the HTTP side. */
 export function createProtocol(options: ProtocolOptions): Server<Connection> {
   const { schema, executor, log, createContext } = options;
-  const prepare = createPreparation(schema, limitRules(options));
+  const prepare = createPreparation(schema, options);
 
   function begin(socket: Socket, payload: SubscribePayload): Arguments | readonly GraphQLError[] {
     if (Object.keys(socket.subscriptions).length > MAX_OPERATIONS_PER_SOCKET) return [tooMany()];
