@@ -1,7 +1,17 @@
 import { type DocumentNode, type GraphQLSchema, getOperationAST, Kind } from 'graphql';
 import type { RequestContext } from '../context.js';
-import { requirementOf } from '../resolvers/permission.js';
+import { type Requirement, requirementOf } from '../resolvers/permission.js';
 import { checkOf } from './authorize.js';
+
+/** What the root fields of a prebuilt operation ask of a caller. */
+export function requirementsOf(schema: GraphQLSchema, document: DocumentNode): Requirement[] {
+  const operation = getOperationAST(document);
+  const type = operation && schema.getRootType(operation.operation);
+  return (operation?.selectionSet.selections ?? []).flatMap((selection) => {
+    const field = selection.kind === Kind.FIELD ? type?.getFields()[selection.name.value] : undefined;
+    return (field && requirementOf(field)) ?? [];
+  });
+}
 
 /**
  * What a caller must hold for every root field of a prebuilt operation, to be asked before its input is looked at:
@@ -11,13 +21,7 @@ export function operationCheck(
   schema: GraphQLSchema,
   document: DocumentNode,
 ): (context: RequestContext) => void {
-  const operation = getOperationAST(document);
-  const type = operation && schema.getRootType(operation.operation);
-  const checks = (operation?.selectionSet.selections ?? []).flatMap((selection) => {
-    const field = selection.kind === Kind.FIELD ? type?.getFields()[selection.name.value] : undefined;
-    const requirement = field && requirementOf(field);
-    return (requirement && checkOf(requirement)) ?? [];
-  });
+  const checks = requirementsOf(schema, document).flatMap((requirement) => checkOf(requirement) ?? []);
   return (context) => {
     for (const check of checks) check(context);
   };

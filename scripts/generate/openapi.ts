@@ -1,0 +1,98 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { GraphQLSchema } from 'graphql';
+import type { RouteTable, SchemaObject } from 'rest-graphql-bridge';
+import type { Requirement } from '../../dist/resolvers/permission.js';
+
+/** One OpenAPI document per surface; `tables` and `scheme` name what src/rest/tables.ts and the documents call it. */
+const surfaces = {
+  itsm: {
+    title: 'Opsgraph: IT service management',
+    tables: 'itsmTables',
+    scheme: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'From POST /v1/auth/login.' },
+    error: object({
+      success: { type: 'boolean', const: false },
+      error: object({
+        code: { type: 'string', description: 'Machine-readable.', examples: ['VALIDATION_ERROR'] },
+        message: { type: 'string' },
+        details: { type: ['object', 'null'], description: 'Of a refused field: field and constraint.' },
+        requestId: { type: 'string', examples: ['req_01j9z3k4m5n6p7q8r9s0t1v2w3'] },
+        timestamp: { type: 'string', format: 'date-time' },
+        path: { type: 'string' },
+      }),
+    }),
+  },
+  platform: {
+    title: 'Opsgraph: data integration',
+    tables: 'platformTables',
+    scheme: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'From the OIDC issuer.' },
+    error: object(
+      {
+        error: { type: 'string', description: 'Machine-readable.', examples: ['BAD_REQUEST'] },
+        message: { type: 'string' },
+        timestamp: { type: 'string', format: 'date-time' },
+      },
+      {
+        details: { type: 'array', items: object({ field: { type: 'string' }, message: { type: 'string' } }) },
+        service: { type: 'string', description: 'Which one is away.' },
+        retryAfter: { type: 'integer', description: 'Seconds.' },
+      },
+    ),
+  },
+} as const;
+
+const scheme = 'bearer';
+/** What any row may answer beside what its own shape tells. */
+const always = [429, 500, 503];
+const refusals = [401, 403];
+
+/**
+ * An OpenAPI 3.1 document per surface. Each operation names what its caller must hold: a permission on /v1, the lowest
+ * role on /api/v1 (OpenAPI 3.1 allows role names for every kind of scheme).
+ * @returns text by file name, relative to `root`
+ */
+export async function openApiTexts(root: string, schema: GraphQLSchema): Promise<Map<string, string>> {
+  const { emitOpenApi } = await import('rest-graphql-bridge');
+  const tables = await import('../../dist/rest/tables.js');
+  const { requirementsOf } = await import('../../dist/graph/operation-check.js');
+  const { platformMinimumRole } = await import('../../dist/domain/identity/index.js');
+  const { version } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
+
+  const holds = (requirement: Requirement): string[] => {
+    if ('itsm' in requirement) return [requirement.itsm];
+    return 'platform' in requirement ? [platformMinimumRole[requirement.platform]] : [];
+  };
+  const secured = ({ file, rows }: RouteTable<never>): RouteTable<never> => ({
+    file,
+    rows: rows.map((row) => ({
+      ...row,
+      security: row.security ?? [{ [scheme]: requirementsOf(schema, row.document).flatMap(holds) }],
+    })),
+  });
+
+  const texts = Object.entries(surfaces).map(([name, surface]): [string, string] => {
+    const rows: readonly RouteTable<never>[] = tables[surface.tables];
+    const document = emitOpenApi({
+      schema,
+      tables: rows.map(secured),
+      info: { title: surface.title, version, license: { name: 'MIT', identifier: 'MIT' } },
+      servers: [{ url: '/' }],
+      securitySchemes: { [scheme]: surface.scheme },
+      errorSchema: surface.error,
+      errorStatuses: ({ access }) => (access === 'public' ? always : [...refusals, ...always]),
+    });
+    return [`schema/openapi/${name}.json`, `${JSON.stringify(document, null, 2)}\n`];
+  });
+  return new Map(texts);
+}
+
+function object(
+  required: Record<string, SchemaObject>,
+  optional: Record<string, SchemaObject> = {},
+): SchemaObject {
+  return {
+    type: 'object',
+    required: Object.keys(required),
+    properties: { ...required, ...optional },
+  };
+}
