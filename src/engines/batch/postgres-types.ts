@@ -18,14 +18,14 @@ function withEra(column: string): string {
   return `CASE WHEN ${column} < '0001-01-01' THEN regexp_replace(${column}::text, '^(\\S+)(.*) BC$', '\\1 (BC)\\2') ELSE ${column}::text END`;
 }
 
-/** DuckDB reads PostgreSQL's interval text only while all signs are positive. */
+/** Parquet keeps no interval exactly; this text can be cast to INTERVAL, which PostgreSQL's own only can while all signs are positive. */
 function intervalParts(column: string): string {
   const months = `extract(year FROM ${column}) * 12 + extract(month FROM ${column})`;
   const micros = `extract(hour FROM ${column}) * 3600000000 + extract(minute FROM ${column}) * 60000000 + extract(microseconds FROM ${column})`;
   return `CASE WHEN ${column} IS NOT NULL THEN format('%s months %s days %s microseconds', (${months})::bigint, extract(day FROM ${column})::bigint, (${micros})::bigint) END`;
 }
 
-/** By type oid: `SELECT oid, typname FROM pg_type`. What is missing here (enums, ranges, inet, ...) is read as its text. */
+/** By type oid: `SELECT oid, typname FROM pg_type`. What is missing here (enums, ranges, timetz, inet, ...) is read as its text. */
 const READ_RULES: ReadonlyMap<number, ReadRule> = new Map([
   [16, { type: 'BOOLEAN' }],
   [17, { type: 'BLOB', csvType: 'VARCHAR', convert: (column: string) => `unhex(substr(${column}, 3))` }],
@@ -41,8 +41,7 @@ const READ_RULES: ReadonlyMap<number, ReadRule> = new Map([
   [1083, { type: 'TIME' }],
   [1114, { type: 'TIMESTAMP', select: withEra }],
   [1184, { type: 'TIMESTAMPTZ', select: withEra }],
-  [1186, { type: 'INTERVAL', select: intervalParts }],
-  [1266, { type: 'TIMETZ' }],
+  [1186, { type: 'VARCHAR', select: intervalParts }],
   [2950, { type: 'UUID' }],
 ]);
 
@@ -97,10 +96,8 @@ const WRITE_RULES: readonly WriteRule[] = [
   { pattern: /^BLOB$/, type: 'bytea', select: (column) => `'\\x' || hex(${column})` },
   { pattern: /^DATE$/, type: 'date', select: dateText },
   { pattern: /^TIME$/, type: 'time' },
-  { pattern: /^TIME WITH TIME ZONE$/, type: 'timetz' },
   { pattern: /^TIMESTAMP WITH TIME ZONE$/, type: 'timestamptz', select: dateText },
   { pattern: /^TIMESTAMP/, type: 'timestamp', select: dateText },
-  { pattern: /^INTERVAL$/, type: 'interval' },
   { pattern: /^UUID$/, type: 'uuid' },
   { pattern: /^JSON$/, type: 'jsonb' },
   { pattern: /^BIT$/, type: 'bit varying' },

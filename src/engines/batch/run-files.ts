@@ -39,11 +39,16 @@ export async function saveResult(
   return { rows, bytes };
 }
 
-/** Parquet has no 128-bit integer and DuckDB writes one as DOUBLE, which is wrong beyond 2^53: sums are HUGEINT. */
+/**
+ * What Parquet would change without a word. It has no 128-bit integer, and DuckDB writes one as DOUBLE, which is wrong
+ * beyond 2^53 (and sums are HUGEINT); its intervals are unsigned milliseconds; its times have no offset.
+ */
 const EXACT_TYPES: ReadonlyMap<unknown, string> = new Map([
   ['HUGEINT', 'DECIMAL(38,0)'],
   ['UHUGEINT', 'DECIMAL(38,0)'],
   ['BIGNUM', 'VARCHAR'],
+  ['INTERVAL', 'VARCHAR'],
+  ['TIME WITH TIME ZONE', 'VARCHAR'],
 ]);
 
 /** A SELECT over `from` whose columns Parquet keeps exactly; a number that DECIMAL cannot hold fails the task. */

@@ -40,8 +40,21 @@ function badReferences(items: readonly Item[], text: YamlText): DefinitionError[
     const fromTargets = item.inputs
       .filter(({ id }) => byId.get(id)?.kind === 'target')
       .map(({ id, path }) => text.error(`"${id}" is a target and cannot be read from.`, path));
-    return [...dangling, ...fromTargets, ...targetInput(item, text)];
+    return [...dangling, ...fromTargets, ...waitsForTarget(item, byId, text), ...targetInput(item, text)];
   });
+}
+
+/** A run starts its targets when everything else is done, so that one which fails has written nowhere. */
+function waitsForTarget(item: Item, byId: ReadonlyMap<string, Item>, text: YamlText): DefinitionError[] {
+  if (item.kind === 'target') return [];
+  return item.dependsOn
+    .filter(({ id }) => byId.get(id)?.kind === 'target')
+    .map(({ id, path }) =>
+      text.error(
+        `"${item.id}" waits for the target "${id}"; that is supported between targets only yet.`,
+        path,
+      ),
+    );
 }
 
 function targetInput({ kind, id, inputs, path }: Item, text: YamlText): DefinitionError[] {

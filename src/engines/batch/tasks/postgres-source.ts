@@ -124,9 +124,10 @@ async function withDecimals(
   const { rows } = await client.query(`SELECT ${measures.join(', ')} FROM ${derived(query, columns)}`);
   for (const column of unmeasured) {
     const scale = Number(rows[0]?.[`${column.alias}_scale`]);
-    const fits = scale + Number(rows[0]?.[`${column.alias}_digits`]) <= MAX_PRECISION;
-    if (fits && rows[0]?.[`${column.alias}_special`] === false) {
-      column.rule = { type: `DECIMAL(${MAX_PRECISION},${scale})` };
+    const digits = Number(rows[0]?.[`${column.alias}_digits`]);
+    if (scale + digits <= MAX_PRECISION && rows[0]?.[`${column.alias}_special`] === false) {
+      // Up to 18 digits DuckDB calculates in 64 bits, beyond that in 128.
+      column.rule = { type: `DECIMAL(${scale + digits <= 18 ? 18 : MAX_PRECISION},${scale})` };
       continue;
     }
     column.rule = { type: 'VARCHAR' };

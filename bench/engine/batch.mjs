@@ -1,0 +1,115 @@
+// The data engine against DuckDB called directly, in one run:  npm run build && node bench/engine/batch.mjs [rows=2000000]
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { BatchEngine } from '../../dist/engines/batch/batch-engine.js';
+
+const TASKS = 40;
+const TASK_TARGET_MS = 30;
+const ROUNDS = 3;
+const THREADS = 2;
+const MEMORY_MB = 1_000;
+const rows = Number(process.argv[2] ?? 2_000_000);
+const directory = await mkdtemp(join(tmpdir(), 'opsgraph-bench-'));
+const hooks = { signal: new AbortController().signal, log() {} };
+
+const FILTER = "SELECT * FROM orders WHERE amount > 20 AND country <> 'c7'";
+const AGGREGATE = 'SELECT day, country, count(*) AS n, sum(amount) AS amount FROM kept GROUP BY day, country';
+
+const openSession = (name) =>
+  new BatchEngine().open({
+    runId: name,
+    runDirectory: join(directory, name),
+    memoryLimitMb: MEMORY_MB,
+    threads: THREADS,
+    filesBase: directory,
+    filesRoots: [directory],
+    resolveConnection: () => Promise.reject(new Error('No connection is needed.')),
+  });
+
+async function overhead() {
+  const session = await openSession('overhead');
+  await session.execute(
+    { id: 't0', inputs: [], spec: { kind: 'source', type: 'inline', rows: [{ a: 1 }] } },
+    hooks,
+  );
+  const times = [];
+  for (let task = 1; task <= TASKS; task += 1) {
+    const start = performance.now();
+    const previous = `t${task - 1}`;
+    const spec = { kind: 'transformation', type: 'sql', sql: `SELECT a + 1 AS a FROM ${previous}` };
+    await session.execute({ id: `t${task}`, inputs: [previous], spec }, hooks);
+    times.push(performance.now() - start);
+  }
+  await session.close();
+  const sorted = times.toSorted((a, b) => a - b);
+  const mean = times.reduce((sum, time) => sum + time, 0) / times.length;
+  console.log(
+    `${TASKS} sequential tasks: ${mean.toFixed(1)} ms each, median ${sorted[TASKS / 2].toFixed(1)}, ` +
+      `worst ${sorted.at(-1).toFixed(1)}; ${(mean / TASK_TARGET_MS).toFixed(2)} of the ${TASK_TARGET_MS} ms allowed`,
+  );
+}
+
+async function direct(round) {
+  const instance = await DuckDBInstance.create(':memory:', {
+    memory_limit: `${MEMORY_MB}MB`,
+    threads: String(THREADS),
+  });
+  const connection = await instance.connect();
+  const start = performance.now();
+  await connection.run(`COPY (WITH orders AS (FROM read_csv('${directory}/orders.csv')), kept AS (${FILTER}) ${AGGREGATE})
+    TO '${directory}/direct-${round}.parquet' (FORMAT parquet, COMPRESSION zstd)`);
+  const time = performance.now() - start;
+  connection.closeSync();
+  instance.closeSync();
+  return time;
+}
+
+async function pipeline(round) {
+  const session = await openSession(`pipeline-${round}`);
+  const start = performance.now();
+  const run = (id, inputs, spec) => session.execute({ id, inputs, spec }, hooks);
+  await run('orders', [], { kind: 'source', type: 'file', path: 'orders.csv', format: 'csv' });
+  await run('kept', ['orders'], { kind: 'transformation', type: 'sql', sql: FILTER });
+  await run('sums', ['kept'], { kind: 'transformation', type: 'sql', sql: AGGREGATE });
+  await run('out', ['sums'], {
+    kind: 'target',
+    type: 'file',
+    path: `engine-${round}.parquet`,
+    format: 'parquet',
+    mode: 'OVERWRITE',
+  });
+  const time = performance.now() - start;
+  await session.close();
+  return time;
+}
+
+async function throughput() {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  await connection.run(`COPY (SELECT i AS id, DATE '2026-01-01' + (i % 90)::INTEGER AS day, 'c' || (i % 11) AS country,
+    ((i * 7919) % 100000) / 100 AS amount FROM range(${rows}) t(i)) TO '${directory}/orders.csv'`);
+  connection.closeSync();
+  instance.closeSync();
+  const ratios = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const alone = await direct(round);
+    const engine = await pipeline(round);
+    ratios.push(engine / alone);
+    console.log(
+      `round ${round + 1}: DuckDB directly ${alone.toFixed(0)} ms, the engine ${engine.toFixed(0)} ms`,
+    );
+  }
+  const median = ratios.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)];
+  console.log(
+    `${rows} rows, CSV -> filter -> aggregate -> Parquet, each step kept on disk: ${median.toFixed(2)} x DuckDB in one statement`,
+  );
+}
+
+try {
+  await overhead();
+  await throughput();
+} finally {
+  await rm(directory, { recursive: true, force: true });
+}
