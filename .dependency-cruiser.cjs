@@ -75,7 +75,12 @@ module.exports = {
         pathNot: ['^src/domain/$1/', `^src/domain/(${areas})/(definition/)?index\\.ts$`],
       },
     },
-    { name: 'not-resolved', severity: 'error', from: {}, to: { couldNotResolve: true, pathNot: '^@graphql-typed-document-node/core$' } },
+    {
+      name: 'not-resolved',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true, pathNot: '^@graphql-typed-document-node/core$' },
+    },
     {
       name: 'no-dev-dependency',
       severity: 'error',

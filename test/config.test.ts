@@ -26,7 +26,11 @@ describe('parseConfig', () => {
   it.each([
     ['PORT', 'eighty', /PORT: /],
     ['PORT', '70000', /PORT: /],
-    ['DATABASE_URL', 'mysql://localhost/x', /DATABASE_URL: must be a URL starting with postgres:\/\/ or postgresql:\/\//],
+    [
+      'DATABASE_URL',
+      'mysql://localhost/x',
+      /DATABASE_URL: must be a URL starting with postgres:\/\/ or postgresql:\/\//,
+    ],
     ['MONGODB_URL', 'http://localhost', /MONGODB_URL: must be a URL starting with mongodb:\/\//],
     ['REDIS_URL', 'localhost', /REDIS_URL: /],
     ['OIDC_DISCOVERY_URL', 'issuer', /OIDC_DISCOVERY_URL: /],
