@@ -112,12 +112,12 @@ async function makeFiles(): Promise<void> {
 interface RunUpdates {
   runUpdates: {
     type: string;
+    timestamp: string;
     status?: string;
     taskId?: string;
     rows?: number;
     level?: string;
     message?: string;
-    error?: string;
   };
 }
 
@@ -135,18 +135,26 @@ async function runPipeline(engineer: Headers): Promise<void> {
   if (status !== 'COMPLETED') throw new Error(`the run ended as ${status}`);
 }
 
+function lineOf(update: RunUpdates['runUpdates'], started: Map<string, number>): string {
+  const { type, timestamp, taskId = '', status, rows, level, message } = update;
+  if (type === 'log') return `${level} ${message}`;
+  const moment = Date.parse(timestamp);
+  if (status === 'RUNNING') started.set(taskId, moment);
+  const took = status === 'SUCCESS' ? ` ${rows} rows in ${moment - (started.get(taskId) ?? moment)} ms` : '';
+  return `${taskId}: ${status}${took}`;
+}
+
 async function follow(runId: string, engineer: Headers): Promise<string | undefined> {
   const client = subscriber(engineer);
   const query = `subscription ($runId: UUID!) {
-    runUpdates(runId: $runId, after: 0) { type status taskId rows level message error }
+    runUpdates(runId: $runId, after: 0) { type timestamp status taskId rows level message }
   }`;
+  const started = new Map<string, number>();
   let status: string | undefined;
   for await (const { data } of client.iterate<RunUpdates>({ query, variables: { runId } })) {
     const update = data?.runUpdates;
-    if (update?.type === 'log') console.log(`    ${update.level} ${update.taskId ?? ''}: ${update.message}`);
-    else if (update?.type === 'task')
-      console.log(`    ${update.taskId}: ${update.status} ${update.rows ?? ''}`);
-    else status = update?.status;
+    if (update?.type === 'run') status = update.status;
+    else if (update) console.log(`    ${lineOf(update, started)}`);
   }
   await client.dispose();
   return status;
@@ -156,7 +164,7 @@ async function showResult(): Promise<void> {
   const duckdb = await DuckDBInstance.create(':memory:');
   const connection = await duckdb.connect();
   const result = await connection.runAndReadAll(
-    `SELECT * FROM '${path.join(files, 'revenue.parquet').replaceAll("'", "''")}' ORDER BY ALL LIMIT 10`,
+    `SELECT * FROM '${path.join(files, 'results/daily.parquet').replaceAll("'", "''")}' ORDER BY ordered_on LIMIT 5`,
   );
   console.table(result.getRowObjectsJson());
   connection.closeSync();
