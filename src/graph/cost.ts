@@ -5,6 +5,7 @@ import {
   type GraphQLSchema,
   getNamedType,
   getNullableType,
+  getOperationAST,
   isCompositeType,
   isListType,
 } from 'graphql';
@@ -40,18 +41,20 @@ const byRows: ComplexityEstimator = ({ field, type, args, childComplexity }) => 
 
 const estimators = [fieldExtensionsEstimator(), byRows];
 
-/**
- * Refuses an operation whose answer could hold more objects than the limit, and one that grows beyond all bounds once
- * its fragments are expanded. About 20 µs for a list of tickets.
- * @throws GraphQLError GRAPHQL_VALIDATION_FAILED, or BAD_USER_INPUT when the variables do not fit the operation.
- */
-export function refuseCostly(operation: {
+interface PricedOperation {
   schema: GraphQLSchema;
   document: DocumentNode;
   operationName: string | undefined;
   variables: Record<string, unknown> | undefined;
-}): void {
-  const cost = costOf(operation);
+}
+
+/**
+ * Refuses an operation whose answer could hold more objects than the limit, and one that grows beyond all bounds once
+ * its fragments are expanded.
+ * @throws GraphQLError GRAPHQL_VALIDATION_FAILED, or BAD_USER_INPUT when the variables do not fit the operation.
+ */
+export function refuseCostly(operation: PricedOperation): void {
+  const cost = knownCost(operation);
   if (cost <= graphLimits.cost) return;
   throw refusal(
     'GRAPHQL_VALIDATION_FAILED',
@@ -59,7 +62,37 @@ export function refuseCostly(operation: {
   );
 }
 
-function costOf({ schema, document, operationName, variables }: Parameters<typeof refuseCostly>[0]): number {
+/** Page sizes in use at a time; beyond them the costs of a document are worked out anew. */
+const REMEMBERED_COSTS = 64;
+const costs = new WeakMap<DocumentNode, Map<string, number>>();
+
+/** Working out the cost of a list of tickets takes 25 µs of the 170 µs that its request takes; looking it up 1 µs. */
+function knownCost(operation: PricedOperation): number {
+  const ofDocument = costs.get(operation.document) ?? new Map<string, number>();
+  costs.set(operation.document, ofDocument);
+  const key = whatChangesCost(operation);
+  const known = ofDocument.get(key);
+  if (known !== undefined) return known;
+  const cost = costOf(operation);
+  if (ofDocument.size >= REMEMBERED_COSTS) ofDocument.clear();
+  ofDocument.set(key, cost);
+  return cost;
+}
+
+/**
+ * Numbers, which may be page sizes, and booleans, which @skip and @include read; a `complexity` may use no others. Of
+ * declared variables only: another name could be made to look like two of them.
+ */
+function whatChangesCost({ document, operationName, variables = {} }: PricedOperation): string {
+  let key = operationName ?? '';
+  for (const { variable } of getOperationAST(document, operationName)?.variableDefinitions ?? []) {
+    const value = variables[variable.name.value];
+    if (typeof value === 'number' || typeof value === 'boolean') key += ` ${variable.name.value}=${value}`;
+  }
+  return key;
+}
+
+function costOf({ schema, document, operationName, variables }: PricedOperation): number {
   try {
     return getComplexity({
       schema,

@@ -119,6 +119,24 @@ describe('each limit lets through what is at it and refuses what is over it', ()
     expect(await refusals(query, { limit: 10 })).toEqual([]);
     const [error] = await refusals(query, { limit: 1000 });
     expect(error?.message).toMatch(/may return 11001 objects/);
+    // Costs are remembered: neither an undeclared variable nor the cheap request before it may lend its price.
+    const disguised = { limit: 10, 'limit=10 limit': 1000, ' limit': 1000 };
+    expect(await refusals(query, disguised)).toEqual([]);
+    expect((await refusals(query, { limit: 1000 }))[0]?.message).toMatch(/may return 11001 objects/);
+  });
+
+  it('leaves a variable of another type to the refusal of its type', async () => {
+    const query = 'query ($limit: Int!) { books(limit: $limit) { total } }';
+    expect(await refusals(query, { limit: 10 })).toEqual([]);
+    expect((await refusals(query, { limit: '1000' }))[0]?.extensions.code).toBe('BAD_USER_INPUT');
+    expect((await refusals(query, {}))[0]?.extensions.code).toBe('BAD_USER_INPUT');
+  });
+
+  it('counts what is included by a variable', async () => {
+    const query =
+      'query ($all: Boolean!) { books(limit: 1000) { data { id author @include(if: $all) { name } sequels @include(if: $all) { id } } } }';
+    expect(await refusals(query, { all: false })).toEqual([]);
+    expect((await refusals(query, { all: true }))[0]?.message).toMatch(/may return 12001 objects/);
   });
 });
 
