@@ -19,6 +19,8 @@ export interface ItsmPrincipal {
   tokenId: string;
   /** resource:action:scope, as they stood when the token was signed. */
   permissions: readonly string[];
+  /** Set when the credential was an API key: its id and how many requests a minute it may send. */
+  apiKey?: { readonly id: string; readonly perMinute: number };
 }
 
 /** In the order of the platform document's hierarchy; the highest held counts. */
@@ -131,9 +133,25 @@ export interface Services {
   itsmTokens: ItsmTokens;
 }
 
+/** What somebody may try only so often, each with a count of its own. */
+export type AttemptedAction = 'login' | 'refresh' | 'mfa' | 'password';
+
+/** The far end of the connection a request came over. */
+export interface RequestClient {
+  /** An IP address; from X-Forwarded-For only when a trusted proxy wrote it. */
+  readonly address: string;
+  /**
+   * To be called before a secret is checked, with whatever names the account: an e-mail address, a user's id.
+   * @throws RATE_LIMIT_EXCEEDED after too many attempts from this address at this account within a minute
+   */
+  countAttempt(action: AttemptedAction, account: string): Promise<void>;
+}
+
 /** What lives as long as one request or one job. */
 export interface RequestContext {
   requestId: string;
+  /** Undefined for a job. */
+  client: RequestClient | undefined;
   services: Services;
   log: Logger;
   em: EntityManager;
@@ -142,7 +160,12 @@ export interface RequestContext {
   readonly loaders: Loaders;
 }
 
-export function createContext(services: Services, requestId: string, caller: Caller): RequestContext {
+export function createContext(
+  services: Services,
+  requestId: string,
+  caller: Caller,
+  client?: RequestClient,
+): RequestContext {
   const em = services.orm.em.fork();
   const organizationId = caller.itsm?.organizationId ?? caller.platform?.organizationId;
   if (organizationId !== undefined) em.setFilterParams(ORGANIZATION_FILTER, { organizationId });
@@ -150,6 +173,7 @@ export function createContext(services: Services, requestId: string, caller: Cal
   let loaders: Loaders | undefined;
   return {
     requestId,
+    client,
     services,
     log: services.log.child({ requestId }),
     em,
