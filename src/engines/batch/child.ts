@@ -43,7 +43,9 @@ async function execute({ id, task, connection }: Extract<ToChild, { type: 'execu
     });
     send({ type: 'done', id, outcome });
   } catch (error) {
-    send({ type: 'failed', id, error: wire(error) });
+    const failure = wire(error);
+    // DuckDB refuses all further work after an internal error; a new process takes over.
+    send({ type: 'failed', id, error: failure }, failure.kind === 'INTERNAL' ? () => end(1) : undefined);
   } finally {
     running.delete(id);
   }
@@ -54,8 +56,8 @@ function wire(error: unknown): WireError {
   return { kind, message, transient };
 }
 
-function send(message: FromChild): void {
-  if (process.connected) process.send?.(message);
+function send(message: FromChild, sent?: () => void): void {
+  if (process.connected) process.send?.(message, undefined, undefined, sent);
 }
 
 function end(code: number): never {

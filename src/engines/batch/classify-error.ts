@@ -11,7 +11,7 @@ const DUCKDB_PATTERNS: readonly { pattern: RegExp; kind: EngineErrorKind; advice
     advice: 'The task needs more memory than the run may take.',
   },
   { pattern: /^INTERRUPT Error/, kind: 'CANCELLED' },
-  { pattern: /^(INTERNAL|FATAL) Error/, kind: 'INTERNAL' },
+  { pattern: /^(INTERNAL|FATAL) Error|database has been invalidated/, kind: 'INTERNAL' },
 ];
 
 /** SQLSTATE classes and codes: https://www.postgresql.org/docs/current/errcodes-appendix.html */

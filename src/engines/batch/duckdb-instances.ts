@@ -2,6 +2,7 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { ChildOptions } from './messages.js';
+import { spillDirectory } from './spill-directory.js';
 import { literal } from './sql-text.js';
 
 export type InstanceName = 'sandbox' | 'loader';
@@ -21,7 +22,7 @@ export class DuckDbInstances {
   readonly #opened = new Map<InstanceName, Promise<DuckDBInstance>>();
 
   private constructor(readonly options: ChildOptions) {
-    this.spillDirectory = join(options.runDirectory, `.spill-${process.pid}`);
+    this.spillDirectory = spillDirectory(options.runDirectory, process.pid);
   }
 
   static async open(options: ChildOptions): Promise<DuckDbInstances> {

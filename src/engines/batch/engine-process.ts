@@ -1,11 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, realpath } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { mkdir, realpath, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { ConnectionTarget, EngineTask, SessionOptions, TaskHooks, TaskOutcome } from '../engine.js';
 import { EngineError } from '../engine-error.js';
 import { abortError } from './abort.js';
 import type { ChildOptions, FromChild, ToChild } from './messages.js';
+import { spillDirectory } from './spill-directory.js';
 
 const START_TIMEOUT_MS = 15_000;
 /** An interrupt takes 2-4 ms and a PostgreSQL cancel one round trip; a child silent for longer is stuck. */
@@ -29,15 +30,21 @@ export class EngineProcess {
   #stderr = '';
   #killedBecause: string | undefined;
 
-  private constructor(child: ChildProcess) {
+  private constructor(child: ChildProcess, runDirectory: string) {
     this.#child = child;
-    this.#exited = new Promise((resolve) => {
+    const exited = new Promise<void>((resolve) => {
       child.once('exit', () => resolve());
       // A process that could not be started has no 'exit'; other errors (a failed send) are followed by one.
       child.on('error', () => child.pid === undefined && resolve());
     });
+    // A child that was killed could not tidy up after itself.
+    this.#exited = exited.then(() => {
+      this.#rejectAll();
+      return rm(spillDirectory(runDirectory, child.pid), { recursive: true, force: true }).catch(
+        () => undefined,
+      );
+    });
     this.#firstAnswer = new Promise((resolve) => child.once('message', resolve));
-    void this.#exited.then(() => this.#rejectAll());
     child.on('message', (message: FromChild) => this.#onMessage(message));
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_TAIL);
@@ -48,7 +55,7 @@ export class EngineProcess {
   static async start(options: SessionOptions): Promise<EngineProcess> {
     const { resolveConnection: _, ...rest } = options;
     const runDirectory = await makeRunDirectory(options.runDirectory);
-    const process_ = new EngineProcess(forkChild(runDirectory));
+    const process_ = new EngineProcess(forkChild(runDirectory), runDirectory);
     await process_.#becomeReady({ ...rest, runDirectory });
     return process_;
   }
@@ -157,11 +164,7 @@ async function makeRunDirectory(path: string): Promise<string> {
 }
 
 function forkChild(runDirectory: string): ChildProcess {
-  const entry = childEntry();
-  if (!existsSync(entry)) {
-    throw new EngineError('INTERNAL', 'dist/engines/batch/child.js is missing: run "npm run build" first.');
-  }
-  return fork(entry, [], {
+  return fork(childEntry(), [], {
     cwd: runDirectory,
     // Nothing of the server's environment: it may hold secrets, and pg would read PGHOST and its like from it.
     // DuckDB calls block a libuv thread each, and the default of 4 would queue the tasks of a wide level.
@@ -172,10 +175,13 @@ function forkChild(runDirectory: string): ChildProcess {
   });
 }
 
-/** The compiled child, also when this module itself is run from its source by a test. */
+/** The compiled child. This module may itself be source under test or part of a bundle, so the way leads up to the package. */
 function childEntry(): string {
-  const here = fileURLToPath(new URL('./child.js', import.meta.url));
-  return import.meta.url.endsWith('.ts')
-    ? here.replace(/([/\\])src([/\\]engines[/\\]batch)/, '$1dist$2')
-    : here;
+  for (let directory = import.meta.dirname; ; directory = dirname(directory)) {
+    const entry = join(directory, 'dist/engines/batch/child.js');
+    if (existsSync(entry)) return entry;
+    if (directory === dirname(directory)) {
+      throw new EngineError('INTERNAL', 'dist/engines/batch/child.js is missing: run "npm run build" first.');
+    }
+  }
 }

@@ -111,7 +111,10 @@ describe('an engine process that dies', () => {
     }
     const retried = await Promise.all(['x', 'y'].map((id) => engine.run(id, sql('FROM kept'), ['kept'])));
     expect(retried).toMatchObject([{ rows: 1 }, { rows: 1 }]);
-    expect(await engineChildren(process.pid)).toHaveLength(1);
+    const [replacement, ...more] = await engineChildren(process.pid);
+    expect(more).toEqual([]);
+    const spills = (await readdir(engine.options.runDirectory)).filter((name) => name.startsWith('.spill'));
+    expect(spills).toEqual([`.spill-${replacement}`]);
   });
 
   it('follows a parent that was killed, and the run is resumed from its files', async () => {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PostgresTargetSpec } from '../../../src/engines/task-spec.js';
 import { type EngineFixture, execute, inline, openEngine, sql } from './engine-fixture.js';
@@ -250,12 +251,15 @@ describe('a target that is executed again', () => {
     // Holding the table keeps the load inside its transaction, behind the note that it is done.
     await warehouse.client.query('BEGIN; LOCK TABLE mart.t IN SHARE MODE');
     const spec = target('OVERWRITE');
+    const before = await children();
     const session = await engine.open();
+    const [pid] = (await children()).filter((child) => !before.includes(child));
+    if (pid === undefined) throw new Error('The session has no child process.');
     const killed = execute(session, { id: 'killed', inputs: ['rows'], spec });
     const failed = expect(killed).rejects.toMatchObject({ kind: 'INTERNAL', transient: true });
     while ((await warehouse.rows(waiting)).length === 0)
       await new Promise((resolve) => setTimeout(resolve, 5));
-    process.kill(await newestChild(), 'SIGKILL');
+    process.kill(pid, 'SIGKILL');
     await failed;
     await warehouse.client.query('COMMIT');
     expect(await execute(session, { id: 'killed', inputs: ['rows'], spec })).toEqual({
@@ -285,13 +289,10 @@ describe('a target that is executed again', () => {
 });
 
 /** pg_locks and not pg_stat_activity, which stands still inside the transaction that asks. */
-const waiting = 'SELECT pid FROM pg_locks WHERE NOT granted';
+const waiting = `SELECT pid FROM pg_locks WHERE NOT granted
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
-async function newestChild(): Promise<number> {
-  const { readFile } = await import('node:fs/promises');
-  const pids = (await readFile(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8'))
-    .trim()
-    .split(/\s+/)
-    .map(Number);
-  return Math.max(...pids);
+async function children(): Promise<number[]> {
+  const text = await readFile(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8');
+  return text.trim().split(/\s+/).filter(Boolean).map(Number);
 }

@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import type { DefinitionError } from './pipeline-definition.js';
 import type { Path, YamlText } from './yaml-text.js';
 
 /** The published JSON Schema of the format; it holds exactly what works now. */
-export const pipelineSchema = JSON.parse(
-  readFileSync(new URL('../../../../schema/pipeline.schema.json', import.meta.url), 'utf8'),
-) as Record<string, unknown>;
+export const pipelineSchema = readSchema();
 
 const validate = new Ajv2020({ allErrors: true, discriminator: true, verbose: true }).compile(pipelineSchema);
 
@@ -27,6 +26,15 @@ const NOT_YET_VALUES: readonly { key: string; values: ReadonlySet<string> }[] = 
 ];
 /** They repeat what another error says better. */
 const SILENT_KEYWORDS: ReadonlySet<string> = new Set(['if', 'oneOf', 'propertyNames']);
+
+/** This module may be source, compiled, or part of a bundle, so the way leads up to the package. */
+function readSchema(): Record<string, unknown> {
+  for (let directory = import.meta.dirname; ; directory = dirname(directory)) {
+    const path = join(directory, 'schema/pipeline.schema.json');
+    if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8'));
+    if (directory === dirname(directory)) throw new Error('schema/pipeline.schema.json is missing.');
+  }
+}
 
 /** Every way in which the value departs from the schema. */
 export function structureErrors(text: YamlText): DefinitionError[] {

@@ -1,9 +1,14 @@
-// The data engine against DuckDB called directly, in one run:  npm run build && node bench/engine/batch.mjs [rows=2000000]
+// The data engine against DuckDB called directly, in one run:  npm run build && node bench/engine/batch.ts [rows=2000000]
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { BatchEngine } from '../../dist/engines/batch/batch-engine.js';
+import { importSource } from '../../scripts/import-source.ts';
+
+const { BatchEngine } = await importSource<typeof import('../../src/engines/batch/batch-engine.js')>(
+  'src/engines/batch/batch-engine.ts',
+);
+type TaskSpec = import('../../src/engines/task-spec.js').TaskSpec;
 
 const TASKS = 40;
 const TASK_TARGET_MS = 30;
@@ -17,7 +22,7 @@ const hooks = { signal: new AbortController().signal, log() {} };
 const FILTER = "SELECT * FROM orders WHERE amount > 20 AND country <> 'c7'";
 const AGGREGATE = 'SELECT day, country, count(*) AS n, sum(amount) AS amount FROM kept GROUP BY day, country';
 
-const openSession = (name) =>
+const openSession = (name: string) =>
   new BatchEngine().open({
     runId: name,
     runDirectory: join(directory, name),
@@ -28,17 +33,17 @@ const openSession = (name) =>
     resolveConnection: () => Promise.reject(new Error('No connection is needed.')),
   });
 
-async function overhead() {
+async function overhead(): Promise<void> {
   const session = await openSession('overhead');
   await session.execute(
     { id: 't0', inputs: [], spec: { kind: 'source', type: 'inline', rows: [{ a: 1 }] } },
     hooks,
   );
-  const times = [];
+  const times: number[] = [];
   for (let task = 1; task <= TASKS; task += 1) {
     const start = performance.now();
     const previous = `t${task - 1}`;
-    const spec = { kind: 'transformation', type: 'sql', sql: `SELECT a + 1 AS a FROM ${previous}` };
+    const spec: TaskSpec = { kind: 'transformation', type: 'sql', sql: `SELECT a + 1 AS a FROM ${previous}` };
     await session.execute({ id: `t${task}`, inputs: [previous], spec }, hooks);
     times.push(performance.now() - start);
   }
@@ -46,12 +51,12 @@ async function overhead() {
   const sorted = times.toSorted((a, b) => a - b);
   const mean = times.reduce((sum, time) => sum + time, 0) / times.length;
   console.log(
-    `${TASKS} sequential tasks: ${mean.toFixed(1)} ms each, median ${sorted[TASKS / 2].toFixed(1)}, ` +
-      `worst ${sorted.at(-1).toFixed(1)}; ${(mean / TASK_TARGET_MS).toFixed(2)} of the ${TASK_TARGET_MS} ms allowed`,
+    `${TASKS} sequential tasks: ${mean.toFixed(1)} ms each, median ${sorted[TASKS / 2]?.toFixed(1)}, ` +
+      `worst ${sorted.at(-1)?.toFixed(1)}; ${(mean / TASK_TARGET_MS).toFixed(2)} of the ${TASK_TARGET_MS} ms allowed`,
   );
 }
 
-async function direct(round) {
+async function direct(round: number): Promise<number> {
   const instance = await DuckDBInstance.create(':memory:', {
     memory_limit: `${MEMORY_MB}MB`,
     threads: String(THREADS),
@@ -66,10 +71,10 @@ async function direct(round) {
   return time;
 }
 
-async function pipeline(round) {
+async function pipeline(round: number): Promise<number> {
   const session = await openSession(`pipeline-${round}`);
   const start = performance.now();
-  const run = (id, inputs, spec) => session.execute({ id, inputs, spec }, hooks);
+  const run = (id: string, inputs: string[], spec: TaskSpec) => session.execute({ id, inputs, spec }, hooks);
   await run('orders', [], { kind: 'source', type: 'file', path: 'orders.csv', format: 'csv' });
   await run('kept', ['orders'], { kind: 'transformation', type: 'sql', sql: FILTER });
   await run('sums', ['kept'], { kind: 'transformation', type: 'sql', sql: AGGREGATE });
@@ -85,14 +90,14 @@ async function pipeline(round) {
   return time;
 }
 
-async function throughput() {
+async function throughput(): Promise<void> {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
   await connection.run(`COPY (SELECT i AS id, DATE '2026-01-01' + (i % 90)::INTEGER AS day, 'c' || (i % 11) AS country,
     ((i * 7919) % 100000) / 100 AS amount FROM range(${rows}) t(i)) TO '${directory}/orders.csv'`);
   connection.closeSync();
   instance.closeSync();
-  const ratios = [];
+  const ratios: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const alone = await direct(round);
     const engine = await pipeline(round);
@@ -103,7 +108,7 @@ async function throughput() {
   }
   const median = ratios.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)];
   console.log(
-    `${rows} rows, CSV -> filter -> aggregate -> Parquet, each step kept on disk: ${median.toFixed(2)} x DuckDB in one statement`,
+    `${rows} rows, CSV -> filter -> aggregate -> Parquet, each step kept on disk: ${median?.toFixed(2)} x DuckDB in one statement`,
   );
 }
 
