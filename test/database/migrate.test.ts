@@ -135,6 +135,27 @@ describe('migrations', () => {
       expect(await totals('org_b')).toEqual({ open: 1 });
     });
 
+    it('stay right when transactions move many tickets each, in any order of statuses', async () => {
+      const each = 30;
+      const writers = [0, 1, 2, 3, 4, 5];
+      await insertTickets('org_bulk', each * writers.length, 'new');
+      const writer = async (seed: number) => {
+        for (let step = 0; step < 15; step += 1) {
+          await database.orm.em.fork().transactional(async (em) => {
+            for (const turn of [0, 1, 2]) {
+              await em.execute(
+                `update ticket set status = (array['new', 'open', 'pending', 'closed'])[1 + (number * ? + ?) % 4]
+                 where organization_id = 'org_bulk' and number between ? and ?`,
+                [seed + 1, step + turn, seed * each + 1, (seed + 1) * each],
+              );
+            }
+          });
+        }
+      };
+      await Promise.all(writers.map(writer));
+      expect(await totals('org_bulk')).toEqual(await counted('org_bulk'));
+    });
+
     it('stay right under many simultaneous moves in all directions, without a deadlock', async () => {
       const tickets = 40;
       await insertTickets('org_busy', tickets, 'new');

@@ -1,6 +1,7 @@
 import { Migration20261120230056_initial } from './Migration20261120230056_initial.js';
 import { Migration20261120230157_ticket_order_indexes } from './Migration20261120230157_ticket_order_indexes.js';
 import { Migration20261120230400_event_sequence } from './Migration20261120230400_event_sequence.js';
+import { Migration20261120233401_ticket_total_lock } from './Migration20261120233401_ticket_total_lock.js';
 
 /** Written by scripts/create-migration.ts. The names are what the database remembers: never rename one. */
 export const migrations = [
@@ -10,4 +11,5 @@ export const migrations = [
     class: Migration20261120230157_ticket_order_indexes,
   },
   { name: 'Migration20261120230400_event_sequence', class: Migration20261120230400_event_sequence },
+  { name: 'Migration20261120233401_ticket_total_lock', class: Migration20261120233401_ticket_total_lock },
 ];
