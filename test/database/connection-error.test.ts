@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { isDatabaseAway } from '../../src/database/connection-error.js';
+import { nativePool } from '../../src/database/native-pool.js';
 import { createOrm } from '../../src/database/orm.js';
 import { findPostgresBinaries, type PostgresBinaries } from '../../src/database/postgres-binaries.js';
 import {
@@ -39,6 +40,17 @@ describe('a database that goes away and comes back', () => {
   let orm: MikroORM;
 
   const boot = () => startPostmaster(binaries.postgres, cluster, port, { fsync: 'off' }, undefined);
+  /** The children of a killed server notice by themselves, and until then its memory is in use. */
+  const bootAgain = () =>
+    eventually(() =>
+      boot().then(
+        (started) => {
+          postmaster = started;
+          return true;
+        },
+        () => false,
+      ),
+    );
   const ask = () => orm.em.fork().execute('select 1 as one');
   const organization = (id: string) => ({ id, slug: id, name: id, createdAt: new Date() });
 
@@ -136,6 +148,32 @@ describe('a database that goes away and comes back', () => {
     }
   });
 
+  it('gives back a connection that was lost while a transaction began', async () => {
+    const pool = await nativePool(orm);
+    await Promise.all(
+      Array.from({ length: POOL_SIZE }, () => orm.em.fork().execute('select pg_sleep(0.05)')),
+    );
+    const backends = (await orm.em
+      .fork()
+      .execute(
+        "select pid from pg_stat_activity where application_name = 'opsgraph' and pid <> pg_backend_pid()",
+      )) as { pid: number }[];
+    expect(backends).toHaveLength(POOL_SIZE - 1);
+    // Frozen, they take the statement and never answer it.
+    for (const { pid } of backends) process.kill(pid, 'SIGSTOP');
+    const ended = [failure(orm.em.fork().execute('select pg_sleep(20)'))];
+    await eventually(() => pool.idleCount === POOL_SIZE - 1);
+    ended.push(...backends.map(() => failure(orm.em.fork().begin())));
+    await eventually(() => pool.idleCount === 0);
+    process.kill(postmaster.pid, 'SIGKILL');
+    for (const { pid } of backends) process.kill(pid, 'SIGKILL');
+    for (const error of await Promise.all(ended)) expect(isDatabaseAway(error)).toBe(true);
+    await bootAgain();
+    expect(await Promise.all(Array.from({ length: POOL_SIZE }, ask))).toEqual(
+      Array(POOL_SIZE).fill([{ one: 1 }]),
+    );
+  });
+
   it('answers as away for a statement that is under way when the server is killed', async () => {
     const running = failure(orm.em.fork().execute('select pg_sleep(20)'));
     await eventually(async () => {
@@ -149,16 +187,7 @@ describe('a database that goes away and comes back', () => {
     process.kill(postmaster.pid, 'SIGKILL');
     expect(isDatabaseAway(await running)).toBe(true);
     await postmaster.exited;
-    // The killed server's children notice by themselves, and until then its memory is in use.
-    await eventually(() =>
-      boot().then(
-        (started) => {
-          postmaster = started;
-          return true;
-        },
-        () => false,
-      ),
-    );
+    await bootAgain();
     expect(await ask()).toEqual([{ one: 1 }]);
   });
 
