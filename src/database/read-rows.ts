@@ -23,9 +23,10 @@ export async function readRows<Entity extends object>(
 ): Promise<Entity[]> {
   const { entityName, aliasName } = query.mainAlias;
   const plan = rowPlan(em.getMetadata().get(entityName), em.getPlatform());
-  const [first, ...others] = query.state.fields ?? ['*'];
-  if (others.length === 0 && (first === '*' || first === `${aliasName}.*`)) {
-    query.select(raw(plan.columns(aliasName)));
+  const fields: readonly unknown[] = query.state.fields ?? ['*'];
+  const isStar = (field: unknown) => field === '*' || field === `${aliasName}.*`;
+  if (fields.some(isStar)) {
+    query.select(fields.map((field) => (isStar(field) ? raw(plan.columns(aliasName)) : field)));
   }
   await query.applyFilters();
   const rows = (await query.execute('all', false)) as Row[];

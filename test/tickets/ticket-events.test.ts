@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually } from '../events/event-house.js';
+import { eventually } from '../support/eventually.js';
 import { startTicketServer, type TicketEvent, type TicketServer, type Who } from './ticket-server.js';
 
 let server: TicketServer;

@@ -4,7 +4,6 @@ import { itsmCaller, type RequestContext } from '../../context.js';
 import { readRows } from '../../database/read-rows.js';
 import { isId } from '../../entities/ids.js';
 import { Ticket } from '../../entities/tickets/ticket.js';
-import { TicketTotal } from '../../entities/tickets/ticket-total.js';
 import {
   cursorPage,
   offsetPage,
@@ -22,7 +21,7 @@ import {
   type TicketFilter,
   ticketFilterSchema,
 } from './ticket-filter.js';
-import { type SortOrder, type TicketSort, type TicketSortField, ticketSort } from './ticket-sort.js';
+import { orderOf, type SortOrder, type TicketSort, type TicketSortField, ticketSort } from './ticket-sort.js';
 import { type TicketView, ticketView } from './ticket-visibility.js';
 
 export interface TicketQuery extends PageRequest {
@@ -32,36 +31,46 @@ export interface TicketQuery extends PageRequest {
 }
 
 type CursorMode = Extract<PageMode, { kind: 'cursor' }>;
+type OffsetMode = Extract<PageMode, { kind: 'offset' }>;
 
 interface Selection {
   em: EntityManager;
+  organizationId: string;
   view: TicketView;
   filter: CheckedTicketFilter;
   sort: TicketSort;
 }
 
-/** What the total costs is known by then, and it is read in one go with the place of the cursor. */
-interface CursorPlace {
-  value: string;
+interface WithTotal {
   total: number;
 }
 
 /**
- * The tickets a caller may see, in two statements. Ties are broken by id in the direction of the sort.
+ * The tickets a caller may see, in one statement by page and in two by cursor. Ties are broken by id in the direction
+ * of the sort.
  * @throws VALIDATION_ERROR
  */
 export async function listTickets(context: RequestContext, query: TicketQuery): Promise<Page<Ticket>> {
   const mode = pageMode(query);
+  const caller = itsmCaller(context);
   const selection: Selection = {
     em: context.em,
-    view: ticketView(itsmCaller(context), 'read'),
+    organizationId: caller.organizationId,
+    view: ticketView(caller, 'read'),
     filter: validate(ticketFilterSchema, query.filter ?? {}),
     sort: ticketSort(query.sortBy, query.sortOrder),
   };
-  if (mode.kind === 'cursor') return pageFromCursor(selection, mode);
-  const rows = orderedTickets(selection, selection.sort.order).limit(mode.limit).offset(mode.offset);
-  const [data, total] = await Promise.all([readRows(context.em, rows), readTotal(selection)]);
-  return offsetPage(mode, data, total);
+  return mode.kind === 'cursor' ? pageFromCursor(selection, mode) : pageAtOffset(selection, mode);
+}
+
+/** The total comes with each row; only a page behind the last has none, and asks. */
+async function pageAtOffset(selection: Selection, mode: OffsetMode): Promise<Page<Ticket>> {
+  const total = await totalOf(selection);
+  const query = orderedTickets(selection, selection.sort.order, total).limit(mode.limit).offset(mode.offset);
+  const rows = (await readRows(selection.em, query)) as (Ticket & WithTotal)[];
+  const [first] = rows;
+  if (first) return offsetPage(mode, rows, first.total);
+  return offsetPage(mode, [], mode.page === 1 ? 0 : await readTotal(selection.em, total));
 }
 
 async function pageFromCursor(selection: Selection, mode: CursorMode): Promise<Page<Ticket>> {
@@ -70,58 +79,63 @@ async function pageFromCursor(selection: Selection, mode: CursorMode): Promise<P
   const forward = mode.field === 'starting_after';
   const direction = forward === (order === 'asc') ? 'asc' : 'desc';
   const comparison = direction === 'asc' ? '>' : '<';
-  const rows = orderedTickets(selection, direction)
+  const query = orderedTickets(selection, direction)
     .andWhere(`(${expression}, t.id) ${comparison} (?, ?)`, [value, mode.cursor])
     .limit(mode.limit + 1);
-  return cursorPage(mode, await readRows(selection.em, rows), total);
+  return cursorPage(mode, await readRows(selection.em, query), total);
 }
 
 /** The filters need not match: a ticket may have changed since the page it stood on was read. */
-async function findCursor(selection: Selection, mode: CursorMode): Promise<CursorPlace> {
+async function findCursor(selection: Selection, mode: CursorMode): Promise<WithTotal & { value: string }> {
   if (!isId('tkt', mode.cursor)) throw unknownCursor(mode.field);
   const { em, view, sort } = selection;
-  const total = await totalQuery(selection);
   const place = em
     .createQueryBuilder(Ticket, 't')
-    .select([raw(`(${sort.expression})::text as value`), raw(`(${total.sql}) as total`, total.params)])
+    .select([raw(`(${sort.expression})::text as value`), await totalOf(selection)])
     .where(allOf([{ id: mode.cursor }, view.where]));
   await place.applyFilters();
-  const [found] = (await place.execute('all', false)) as unknown as CursorPlace[];
+  const [found] = (await place.execute('all', false)) as unknown as (WithTotal & { value: string })[];
   if (found === undefined) throw unknownCursor(mode.field);
   return found;
 }
 
-function orderedTickets({ em, view, filter, sort }: Selection, direction: SortOrder) {
-  const { expression } = sort;
+function orderedTickets(selection: Selection, direction: SortOrder, ...beside: RawQueryFragment[]) {
+  const { em, view, filter, sort } = selection;
   return em
     .createQueryBuilder(Ticket, 't')
-    .select('*')
+    .select(['*', ...beside])
     .where(allOf([view.where, ...filterConditions(filter)]))
-    .orderBy([{ [raw(expression)]: direction }, { id: direction }]);
+    .orderBy(orderOf(sort, direction));
 }
 
-async function readTotal(selection: Selection): Promise<number> {
-  const [row] = await selection.em.execute<{ total: number }[]>(await totalQuery(selection));
+async function readTotal(em: EntityManager, total: RawQueryFragment): Promise<number> {
+  const [row] = await em.execute<WithTotal[]>(`select ${total.sql}`, total.params);
   return row?.total ?? 0;
 }
 
 /** Whole tenants and their statuses are counted already; everything else is one COUNT(*). */
-async function totalQuery({ em, view, filter }: Selection): Promise<RawQueryFragment> {
-  const where = allOf([view.where, ...filterConditions(filter)]);
-  if (view.scope === 'all' && namedFilters(filter).every((name) => name === 'status')) {
-    const sum = em
-      .createQueryBuilder(TicketTotal, 'n')
-      .select(raw('coalesce(sum(n.total), 0)::int as total'))
-      .where(where as QBFilterQuery<TicketTotal>);
-    await sum.applyFilters();
-    return sum.toRaw();
-  }
-  const count = em.createQueryBuilder(Ticket, 'c').select(raw('count(*)::int as total')).where(where);
+async function totalOf({ em, organizationId, view, filter }: Selection): Promise<RawQueryFragment> {
+  if (view.scope === 'all' && namedFilters(filter).every((name) => name === 'status'))
+    return keptTotal(organizationId, filter.status ?? []);
+  const count = em
+    .createQueryBuilder(Ticket, 'c')
+    .select(raw('count(*)::int'))
+    .where(allOf([view.where, ...filterConditions(filter)]));
   await count.applyFilters();
-  return count.toRaw();
+  const { sql, params } = count.toRaw();
+  return raw(`(${sql}) as total`, params);
+}
+
+function keptTotal(organizationId: string, statuses: readonly string[]): RawQueryFragment {
+  const sum = 'select coalesce(sum(k.total), 0)::int from ticket_total k where k.organization_id = ?';
+  if (statuses.length === 0) return raw(`(${sum}) as total`, [organizationId]);
+  const marks = statuses.map(() => '?').join(', ');
+  return raw(`(${sum} and k.status in (${marks})) as total`, [organizationId, ...statuses]);
 }
 
 /** The query builder's own type of conditions leaves out the operators that it takes all the same. */
 function allOf(conditions: ObjectQuery<Ticket>[]): QBFilterQuery<Ticket> {
-  return { $and: conditions } as QBFilterQuery<Ticket>;
+  const saying = conditions.filter((condition) => Reflect.ownKeys(condition).length > 0);
+  const [only] = saying;
+  return (saying.length > 1 ? { $and: saying } : (only ?? {})) as QBFilterQuery<Ticket>;
 }
