@@ -1,3 +1,5 @@
+import { AuditChain } from './audit/audit-chain.js';
+import { AuditEntry } from './audit/audit-entry.js';
 import { Connection } from './connections/connection.js';
 import { Event } from './events/event.js';
 import { OidcArtifact } from './identity/oidc-artifact.js';
@@ -21,6 +23,8 @@ import { TicketTotal } from './tickets/ticket-total.js';
 
 /** The explicit list: an entity that is not here has no table. */
 export const entities = [
+  AuditChain,
+  AuditEntry,
   Connection,
   Event,
   OidcArtifact,

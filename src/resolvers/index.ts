@@ -1,4 +1,5 @@
 import type { ClassType } from 'type-graphql';
+import { AuditResolver } from './audit/audit.resolver.js';
 import { ConnectionResolver } from './connections/connection.resolver.js';
 import { AuthResolver } from './identity/auth.resolver.js';
 import { PipelineResolver } from './pipelines/pipeline.resolver.js';
@@ -7,6 +8,7 @@ import { TicketResolver } from './tickets/ticket.resolver.js';
 
 /** The explicit list: a resolver that is not here is not in the graph. */
 export const resolvers: readonly ClassType[] = [
+  AuditResolver,
   AuthResolver,
   ConnectionResolver,
   PipelineResolver,

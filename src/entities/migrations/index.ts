@@ -2,6 +2,7 @@ import { Migration20261120230056_initial } from './Migration20261120230056_initi
 import { Migration20261120230157_ticket_order_indexes } from './Migration20261120230157_ticket_order_indexes.js';
 import { Migration20261120230400_event_sequence } from './Migration20261120230400_event_sequence.js';
 import { Migration20261120233401_ticket_total_lock } from './Migration20261120233401_ticket_total_lock.js';
+import { Migration20261120233510_audit } from './Migration20261120233510_audit.js';
 
 /** Written by scripts/create-migration.ts. The names are what the database remembers: never rename one. */
 export const migrations = [
@@ -12,4 +13,5 @@ export const migrations = [
   },
   { name: 'Migration20261120230400_event_sequence', class: Migration20261120230400_event_sequence },
   { name: 'Migration20261120233401_ticket_total_lock', class: Migration20261120233401_ticket_total_lock },
+  { name: 'Migration20261120233510_audit', class: Migration20261120233510_audit },
 ];
