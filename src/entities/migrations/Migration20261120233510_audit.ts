@@ -25,6 +25,7 @@ export class Migration20261120233510_audit extends Migration {
     this.addSql(
       `create or replace function "audit_entry_audit_entry_append_only_fn"() returns trigger as $$ begin RAISE EXCEPTION 'Audit entries are append-only' USING ERRCODE = 'restrict_violation'; end; $$ language plpgsql;`,
     );
+    // OR TRUNCATE is written by hand, see the entity.
     this.addSql(
       `create trigger "audit_entry_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE on "audit_entry" for each STATEMENT execute function "audit_entry_audit_entry_append_only_fn"();`,
     );
