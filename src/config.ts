@@ -1,5 +1,7 @@
 import path from 'node:path';
+import proxyAddress from 'proxy-addr';
 import { z } from 'zod';
+import { type LimitName, type LimitValues, limitTable } from './gateway/rate-limit/limit-table.js';
 
 const flag = z
   .enum(['true', 'false', '1', '0', ''])
@@ -24,6 +26,20 @@ const list = z
       .filter((item) => item !== ''),
   );
 
+const limitNames = Object.keys(limitTable) as LimitName[];
+const limits = z.object(
+  Object.fromEntries(
+    limitNames.map((name) => {
+      const { variable, perMinute } = limitTable[name];
+      return [variable, z.coerce.number().int().min(1).max(1_000_000).default(perMinute)];
+    }),
+  ),
+);
+
+const addresses = list.refine((ranges) => ranges.every(isAddressRange), {
+  error: 'must be IP addresses, CIDR ranges, or loopback, linklocal, uniquelocal, separated by commas',
+});
+
 const environment = z.object({
   PORT: z.coerce.number().int().min(0).max(65_535).default(4000),
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -36,7 +52,10 @@ const environment = z.object({
   PUBLIC_URL: url('http:', 'https:'),
   SEED: z.enum(['demo', 'none']).optional(),
   ROLE: z.enum(['all', 'api', 'worker']).default('all'),
+  ...limits.shape,
   RATE_LIMIT_DISABLED: flag,
+  RATE_LIMIT_FAIL: z.enum(['open', 'closed']).default('open'),
+  TRUSTED_PROXIES: addresses,
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   GRAPHQL_INTROSPECTION: z
     .enum(['true', 'false'])
@@ -51,6 +70,7 @@ const environment = z.object({
     .string()
     .regex(/^[0-9a-f]{64}$/i, { error: 'must be 32 bytes in hexadecimal (64 characters)' })
     .optional(),
+  BREACHED_PASSWORDS_FILE: z.string().min(1).optional(),
   REFRESH_REUSE_GRACE_SECONDS: z.coerce.number().int().min(0).max(3_600).default(10),
   JOB_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(4),
   RUN_MEMORY_LIMIT_MB: z.coerce.number().int().min(64).max(1_048_576).default(1024),
@@ -74,6 +94,12 @@ export interface Config {
   seedDemo: boolean;
   role: Environment['ROLE'];
   rateLimitDisabled: boolean;
+  /** Requests per minute, by the names of the table. */
+  rateLimits: LimitValues;
+  /** Whether a request passes that can't be counted because the store is away. */
+  rateLimitFail: Environment['RATE_LIMIT_FAIL'];
+  /** Whose X-Forwarded-For is believed. */
+  trustedProxies: string[];
   logLevel: Environment['LOG_LEVEL'];
   graphqlIntrospection: boolean;
   graphqlExplorer: boolean;
@@ -81,6 +107,8 @@ export interface Config {
   filesRoots: string[];
   /** 64 hexadecimal characters; undefined means a key generated into DATA_DIR. */
   secretKey: string | undefined;
+  /** Absolute path of a sorted list of SHA-1 hashes; undefined means that no list is asked. */
+  breachedPasswordsFile: string | undefined;
   /** How long after its use a refresh token may come again without ending its session; 0 for never. */
   refreshReuseGraceSeconds: number;
   jobConcurrency: number;
@@ -116,14 +144,35 @@ export function parseConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
     seedDemo: values.SEED === undefined ? values.DATABASE_URL === undefined : values.SEED === 'demo',
     role: values.ROLE,
     rateLimitDisabled: values.RATE_LIMIT_DISABLED,
+    rateLimits: limitValues(values),
+    rateLimitFail: values.RATE_LIMIT_FAIL,
+    trustedProxies: values.TRUSTED_PROXIES,
     logLevel: values.LOG_LEVEL,
     graphqlIntrospection: values.GRAPHQL_INTROSPECTION,
     graphqlExplorer: values.GRAPHQL_EXPLORER,
     filesRoots:
       filesRoots.length > 0 ? filesRoots : [path.join(dataDir, 'files'), path.join(projectRoot, 'examples')],
     secretKey: values.OPSGRAPH_SECRET_KEY,
+    breachedPasswordsFile:
+      values.BREACHED_PASSWORDS_FILE === undefined
+        ? undefined
+        : path.resolve(cwd, values.BREACHED_PASSWORDS_FILE),
     refreshReuseGraceSeconds: values.REFRESH_REUSE_GRACE_SECONDS,
     jobConcurrency: values.JOB_CONCURRENCY,
     runMemoryLimitMb: values.RUN_MEMORY_LIMIT_MB,
   };
+}
+
+function limitValues(values: Readonly<Record<string, unknown>>): LimitValues {
+  const entries = limitNames.map((name) => [name, values[limitTable[name].variable]]);
+  return Object.fromEntries(entries) as LimitValues;
+}
+
+function isAddressRange(text: string): boolean {
+  try {
+    proxyAddress.compile(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
