@@ -96,9 +96,8 @@ export class EventSubscription implements Followed<Event> {
 
   #take(events: Event[]): void {
     for (const event of events) {
-      const seq = event.seq ?? 0;
-      if (this.#ended || seq <= this.#covered) continue;
-      this.#covered = seq;
+      if (this.#ended) return;
+      this.#covered = event.seq ?? this.#covered;
       try {
         if (this.#accepts(event)) this.#buffer.push(event);
       } catch (error) {

@@ -99,6 +99,19 @@ describe('sequencer', () => {
     expect(await read()).toEqual(['began first']);
   });
 
+  it('numbers a batch in the order of insertion, whatever ids and places in the table say', async () => {
+    const writer = await client();
+    for (const position of [3, 1, 2])
+      await writer.query(
+        `insert into event (id, position, organization_id, type, subject_id, payload, timestamp)
+         values ($1, $2, 'org_1', 'ticket.created', 'tkt_1', jsonb_build_object('title', $2::text), now())`,
+        [newId('evt'), -position],
+      );
+    await sequencer();
+    await eventually(async () => (await unnumbered()) === 0);
+    expect(await reader(writer)()).toEqual(['-3', '-2', '-1']);
+  });
+
   it('numbers what a writer killed between commit and wake left behind', async () => {
     await insert(await client(), 'left before start');
     await sequencer({ wake: deafChannel, pollMs: 50 });
@@ -133,6 +146,15 @@ describe('sequencer', () => {
     const titles = await reader(writer)();
     expect(titles).toEqual(Array.from({ length: 20 }, (_, index) => `event ${index}`));
   });
+
+  async function sequencerPids(): Promise<unknown[]> {
+    const rows = await database.orm.em
+      .fork()
+      .execute(
+        `select pid from pg_stat_activity where datname = current_database() and application_name = 'opsgraph-sequencer'`,
+      );
+    return rows.map((row) => row['pid']);
+  }
 
   async function waitingSequencers(count: number, notPid: unknown = 0): Promise<Record<string, unknown>[]> {
     let rows: Record<string, unknown>[] = [];
@@ -199,12 +221,12 @@ describe('sequencer', () => {
 
   it('works on after its connection was lost', async () => {
     const opened = await sequencer();
-    await database.orm.em
-      .fork()
-      .execute(
-        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'opsgraph-sequencer'`,
-      );
-    await eventually(() => !opened.healthy());
+    const [before] = await sequencerPids();
+    await database.orm.em.fork().execute(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and application_name = 'opsgraph-sequencer'`,
+    );
+    await eventually(async () => opened.healthy() && !(await sequencerPids()).includes(before));
     await insert(await client(), 'during the outage');
     await eventually(async () => (await unnumbered()) === 0);
     expect(opened.healthy()).toBe(true);

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { createWakeChannel, type OpenWakeChannel } from '../../src/events/wake-channel.js';
+import { openCuttableProxy } from '../support/cuttable-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { silent } from './event-house.js';
@@ -17,8 +18,8 @@ describe('wake channel', () => {
   });
   afterAll(() => database.close());
 
-  async function node(): Promise<OpenWakeChannel> {
-    const channel = createWakeChannel({ databaseUrl: database.url, log: silent });
+  async function node(databaseUrl = database.url): Promise<OpenWakeChannel> {
+    const channel = createWakeChannel({ databaseUrl, log: silent });
     open.push(channel);
     await channel.connected();
     return channel;
@@ -106,34 +107,32 @@ describe('wake channel', () => {
   });
 
   it('wakes every listener once after its connection was lost, and works on', async () => {
-    const [here, there] = [await node(), await node()];
+    const proxy = await openCuttableProxy(database.url);
+    const [here, there] = [await node(), await node(proxy.url)];
     const [events, jobs] = [counted(there, 'events'), counted(there, 'jobs')];
-    await database.orm.em
-      .fork()
-      .execute('select pg_terminate_backend(pid) from pg_stat_activity where application_name like ?', [
-        'opsgraph-%',
-      ]);
+    await proxy.cut();
     await eventually(() => !there.healthy());
     here.wake('jobs');
-    await eventually(() => there.healthy() && here.healthy());
-    await eventually(() => events.count === 1 && jobs.count >= 1);
-    const before = jobs.count;
+    await proxy.mend();
+    await eventually(() => events.count === 1 && jobs.count === 1);
     here.wake('jobs');
-    await eventually(() => jobs.count > before);
+    await eventually(() => jobs.count === 2);
     expect(events.count).toBe(1);
+    await there.close();
+    await proxy.close();
   });
 
   it('sends what was woken while the notifying connection was away', async () => {
-    const [here, there] = [await node(), await node()];
+    const proxy = await openCuttableProxy(database.url);
+    const [here, there] = [await node(proxy.url), await node()];
     const heard = counted(there, 'late');
-    await database.orm.em
-      .fork()
-      .execute(
-        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'opsgraph-notify'`,
-      );
+    await proxy.cut();
     await eventually(() => !here.healthy());
     here.wake('late');
+    await proxy.mend();
     await eventually(() => heard.count === 1);
+    await here.close();
+    await proxy.close();
   });
 
   it('never sits in a transaction, and closing leaves no connection behind', async () => {

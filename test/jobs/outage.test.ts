@@ -11,8 +11,8 @@ import { createEventFeed } from '../../src/events/event-feed.js';
 import { createSequencer } from '../../src/events/sequencer.js';
 import { defineJob } from '../../src/jobs/define-job.js';
 import { record, silent, take, titlesOf } from '../events/event-house.js';
+import { type CuttableProxy, openCuttableProxy } from '../support/cuttable-proxy.js';
 import { eventually } from '../support/eventually.js';
-import { type CuttableProxy, openCuttableProxy } from './cuttable-proxy.js';
 import { type JobNode, openJobNode } from './job-house.js';
 
 /** A server of its own, which these tests stop by pid; it comes back on the same port, behind a proxy that decides when. */
