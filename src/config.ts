@@ -26,15 +26,12 @@ const list = z
       .filter((item) => item !== ''),
   );
 
+const requestsPerMinute = (usual: number) => z.coerce.number().int().min(1).max(1_000_000).default(usual);
+
 const limitNames = Object.keys(limitTable) as LimitName[];
-const limits = z.object(
-  Object.fromEntries(
-    limitNames.map((name) => {
-      const { variable, perMinute } = limitTable[name];
-      return [variable, z.coerce.number().int().min(1).max(1_000_000).default(perMinute)];
-    }),
-  ),
-);
+const limitVariables = Object.fromEntries(
+  limitNames.map((name) => [limitTable[name].variable, requestsPerMinute(limitTable[name].perMinute)]),
+) as Record<(typeof limitTable)[LimitName]['variable'], ReturnType<typeof requestsPerMinute>>;
 
 const addresses = list.refine((ranges) => ranges.every(isAddressRange), {
   error: 'must be IP addresses, CIDR ranges, or loopback, linklocal, uniquelocal, separated by commas',
@@ -52,7 +49,7 @@ const environment = z.object({
   PUBLIC_URL: url('http:', 'https:'),
   SEED: z.enum(['demo', 'none']).optional(),
   ROLE: z.enum(['all', 'api', 'worker']).default('all'),
-  ...limits.shape,
+  ...limitVariables,
   RATE_LIMIT_DISABLED: flag,
   RATE_LIMIT_FAIL: z.enum(['open', 'closed']).default('open'),
   TRUSTED_PROXIES: addresses,
@@ -163,7 +160,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
   };
 }
 
-function limitValues(values: Readonly<Record<string, unknown>>): LimitValues {
+function limitValues(values: Environment): LimitValues {
   const entries = limitNames.map((name) => [name, values[limitTable[name].variable]]);
   return Object.fromEntries(entries) as LimitValues;
 }

@@ -12,6 +12,7 @@ export {
 } from './platform-permissions.js';
 export { createPlatformTokens } from './platform-tokens.js';
 export { refresh } from './refresh.js';
+export { requirePassword } from './require-password.js';
 export {
   type Action,
   implies,
