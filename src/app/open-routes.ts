@@ -10,6 +10,7 @@ import {
   discoveredIssuer,
   embeddedIssuer,
 } from '../domain/identity/index.js';
+import { newUuid } from '../entities/ids.js';
 import { type ErrorSurface, logThrown } from '../gateway/error-handler.js';
 import { createExplorer } from '../gateway/explorer.js';
 import { recordOf, requestIdOf } from '../gateway/request-record.js';
@@ -81,7 +82,7 @@ export async function openRoutes(
     createContext: (caller, request) => {
       const record = request && recordOf(request);
       if (record) Object.assign(record, { route: '/graphql', ...ids(caller) });
-      return createContext(services, record?.id ?? '', caller);
+      return createContext(services, record?.id ?? newUuid(), caller);
     },
   });
   onClose('graphql', () => graph.close());
