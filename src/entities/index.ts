@@ -2,6 +2,10 @@ import { AuditChain } from './audit/audit-chain.js';
 import { AuditEntry } from './audit/audit-entry.js';
 import { Connection } from './connections/connection.js';
 import { Event } from './events/event.js';
+import { BackupCode } from './identity/backup-code.js';
+import { LoginGuard } from './identity/login-guard.js';
+import { MfaChallenge } from './identity/mfa-challenge.js';
+import { MfaSetup } from './identity/mfa-setup.js';
 import { OidcArtifact } from './identity/oidc-artifact.js';
 import { OidcClient } from './identity/oidc-client.js';
 import { Organization } from './identity/organization.js';
@@ -10,7 +14,9 @@ import { Session } from './identity/session.js';
 import { SigningKey } from './identity/signing-key.js';
 import { Team } from './identity/team.js';
 import { TeamMember } from './identity/team-member.js';
+import { TotpFactor } from './identity/totp-factor.js';
 import { User } from './identity/user.js';
+import { WebauthnCredential } from './identity/webauthn-credential.js';
 import { Workspace } from './identity/workspace.js';
 import { Pipeline } from './pipelines/pipeline.js';
 import { PipelineRevision } from './pipelines/pipeline-revision.js';
@@ -25,8 +31,12 @@ import { TicketTotal } from './tickets/ticket-total.js';
 export const entities = [
   AuditChain,
   AuditEntry,
+  BackupCode,
   Connection,
   Event,
+  LoginGuard,
+  MfaChallenge,
+  MfaSetup,
   OidcArtifact,
   OidcClient,
   Organization,
@@ -43,6 +53,8 @@ export const entities = [
   Ticket,
   TicketCounter,
   TicketTotal,
+  TotpFactor,
   User,
+  WebauthnCredential,
   Workspace,
 ];

@@ -47,6 +47,10 @@ export class User {
   @Property({ type: 'boolean', default: true })
   active: boolean = true;
 
+  /** Since when an administrator keeps the user out; failed logins lock by themselves (login-guard.ts). */
+  @Property({ type: 'datetime', columnType: 'timestamptz(3)', nullable: true })
+  lockedAt: Date | null = null;
+
   /** Roles the embedded OIDC issuer puts into this user's platform tokens. */
   @Property({ type: 'array', default: [] })
   platformRoles: string[] = [];

@@ -3,6 +3,7 @@ import { Migration20261120230157_ticket_order_indexes } from './Migration2026112
 import { Migration20261120230400_event_sequence } from './Migration20261120230400_event_sequence.js';
 import { Migration20261120233401_ticket_total_lock } from './Migration20261120233401_ticket_total_lock.js';
 import { Migration20261120233510_audit } from './Migration20261120233510_audit.js';
+import { Migration20261120233852_account_safety } from './Migration20261120233852_account_safety.js';
 
 /** Written by scripts/create-migration.ts. The names are what the database remembers: never rename one. */
 export const migrations = [
@@ -14,4 +15,5 @@ export const migrations = [
   { name: 'Migration20261120230400_event_sequence', class: Migration20261120230400_event_sequence },
   { name: 'Migration20261120233401_ticket_total_lock', class: Migration20261120233401_ticket_total_lock },
   { name: 'Migration20261120233510_audit', class: Migration20261120233510_audit },
+  { name: 'Migration20261120233852_account_safety', class: Migration20261120233852_account_safety },
 ];
