@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Client, FieldDef } from 'pg';
-import { to as copyToStream } from 'pg-copy-streams';
+import copyStreams from 'pg-copy-streams';
 import type { TaskOutcome } from '../../engine.js';
 import { EngineError } from '../../engine-error.js';
 import type { PostgresSourceSpec } from '../../task-spec.js';
@@ -51,7 +51,7 @@ async function download(
   const list = columns.map(({ alias, rule }) => rule.select?.(alias) ?? alias).join(', ');
   const copy = client.query(
     // Every value quoted and null not: an empty string, a null and the text \\N stay three things.
-    copyToStream(`COPY (SELECT ${list} FROM ${derived(query, columns)}) TO STDOUT
+    copyStreams.to(`COPY (SELECT ${list} FROM ${derived(query, columns)}) TO STDOUT
       WITH (FORMAT csv, FORCE_QUOTE *, NULL '\\N', ENCODING 'UTF8')`),
   );
   await pipeline(copy, createWriteStream(csv, { mode: 0o600 }), { signal: context.signal });

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Client } from 'pg';
-import { from as copyFromStream } from 'pg-copy-streams';
+import copyStreams from 'pg-copy-streams';
 import type { TaskOutcome } from '../../engine.js';
 import type { PostgresTargetSpec } from '../../task-spec.js';
 import { claimLoad, committedRows, prepareLoadRecords } from '../load-record.js';
@@ -84,7 +84,7 @@ async function exportCsv(
 async function upload(context: TaskContext, client: Client, plan: LoadPlan, csv: string): Promise<number> {
   const list = plan.columns.map(({ name }) => identifier(name)).join(', ');
   const copy = client.query(
-    copyFromStream(`COPY ${plan.staging} (${list}) FROM STDIN WITH (FORMAT csv, NULL '', ENCODING 'UTF8')`),
+    copyStreams.from(`COPY ${plan.staging} (${list}) FROM STDIN WITH (FORMAT csv, NULL '', ENCODING 'UTF8')`),
   );
   await pipeline(createReadStream(csv, { highWaterMark: 1 << 20 }), copy, { signal: context.signal });
   return copy.rowCount;
