@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { GraphQLSchema } from 'graphql';
 import {
+  type Admit,
   type ContextExtras,
   endpointFor,
   infoOf,
@@ -28,6 +29,11 @@ import type { Surface } from './surface.js';
 export interface BridgeOptions<C> {
   readonly schema: GraphQLSchema;
   readonly tables: readonly RouteTable<C>[];
+  /**
+   * Asked first, and for every request the bridge answers: those that no row serves (404, 405, OPTIONS) too. What it
+   * throws is rendered as `thrown`. For limits that count requests.
+   */
+  readonly admit?: Admit;
   /** Makes the GraphQL context of a request, before its body is read. What it throws is rendered as `thrown`. */
   readonly context: (request: IncomingMessage, access: unknown, extras: ContextExtras) => C | Promise<C>;
   /** Makes the context for one event of a stream from the one made at its start, e.g. with fresh caches. */
@@ -71,8 +77,8 @@ export function createBridge<C>(options: BridgeOptions<C>): Bridge {
   const eventContext = (options.eventContext ?? ((context) => context)) as StreamHost['eventContext'];
   const host: StreamHost = { streams: new OpenStreams(), tell, eventContext };
   const webSockets = makeWebSocketServer(options.selectProtocol ?? selectBearer);
-  const http = new HttpDispatch(surfaces, options.context, tell);
-  const sockets = new SocketDispatch(options.context, tell);
+  const http = new HttpDispatch(surfaces, options.context, options.admit, tell);
+  const sockets = new SocketDispatch(options.context, options.admit, tell);
   for (const plan of planned) {
     const { row, segments, operation } = plan;
     const endpoint = endpointFor(plan, surfaces);

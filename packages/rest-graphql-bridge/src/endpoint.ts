@@ -32,6 +32,17 @@ export interface ContextExtras {
   readonly response: ServerResponse | undefined;
 }
 
+/** What a doorkeeper is told beside the request. */
+export interface Arrival {
+  /** Template of the rows at the request's path, whatever their method; undefined when no row is there. */
+  readonly path: string | undefined;
+  /** For setting response headers; undefined for a WebSocket. */
+  readonly response: ServerResponse | undefined;
+}
+
+/** Lets a request in, or throws. */
+export type Admit = (request: IncomingMessage, arrival: Arrival) => unknown;
+
 export type MakeContext = (request: IncomingMessage, access: unknown, extras: ContextExtras) => unknown;
 
 /** What every row has at run time, whatever it is served as. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Endpoint, HttpEndpoint, MakeContext } from './endpoint.js';
+import type { Admit, Endpoint, HttpEndpoint, MakeContext } from './endpoint.js';
 import { type ErrorRenderer, failureOf, type InputProblem } from './failure.js';
 import { isPromise } from './is-promise.js';
-import { PathTrie, type Segment } from './path-trie.js';
+import { type Match, PathTrie, type Segment } from './path-trie.js';
 import { pathOf, searchOf } from './request-url.js';
 import { type OnUnexpected, send, sendFailure } from './respond.js';
 import type { RowInput } from './row.js';
@@ -10,6 +10,7 @@ import type { Mutable } from './row-input.js';
 import { type Surface, surfaceOf } from './surface.js';
 
 interface Place {
+  readonly path: string;
   readonly methods: { [method: string]: HttpEndpoint | undefined };
   allow: string;
   readonly errors: ErrorRenderer;
@@ -20,17 +21,25 @@ export class HttpDispatch {
   readonly #trie = new PathTrie<Place>();
   readonly #surfaces: readonly Surface[];
   readonly #makeContext: MakeContext;
+  readonly #admit: Admit | undefined;
   readonly #tell: OnUnexpected;
 
-  constructor(surfaces: readonly Surface[], makeContext: MakeContext, tell: OnUnexpected) {
+  constructor(
+    surfaces: readonly Surface[],
+    makeContext: MakeContext,
+    admit: Admit | undefined,
+    tell: OnUnexpected,
+  ) {
     this.#surfaces = surfaces;
     this.#makeContext = makeContext;
+    this.#admit = admit;
     this.#tell = tell;
   }
 
   add(segments: readonly Segment[], endpoint: HttpEndpoint): void {
-    const place = this.#trie.place(segments, () => ({ methods: {}, allow: '', errors: endpoint.errors }));
-    const { method, kind } = endpoint.info;
+    const { method, kind, path } = endpoint.info;
+    const { errors } = endpoint;
+    const place = this.#trie.place(segments, () => ({ path, methods: {}, allow: '', errors }));
     place.methods[method] = endpoint;
     // A stream has no HEAD: its status is only known once it is open.
     if (method === 'GET' && kind === 'json') place.methods.HEAD = endpoint;
@@ -40,13 +49,33 @@ export class HttpDispatch {
   handle(request: IncomingMessage, response: ServerResponse, next: () => void): void {
     const path = pathOf(request);
     const match = this.#trie.find(path);
-    if (!match) {
-      const surface = surfaceOf(this.#surfaces, path);
-      if (surface) sendFailure(request, response, { kind: 'not-found' }, surface.errors, this.#tell);
-      else next();
+    const errors = match?.value.errors ?? surfaceOf(this.#surfaces, path)?.errors;
+    if (!errors) {
+      next();
       return;
     }
-    const { methods, allow, errors } = match.value;
+    const refuse = (error: unknown) => sendFailure(request, response, failureOf(error), errors, this.#tell);
+    try {
+      const admitting = this.#admit?.(request, { path: match?.value.path, response });
+      if (isPromise(admitting)) {
+        admitting.then(() => this.#serve(match, errors, request, response), refuse);
+      } else this.#serve(match, errors, request, response);
+    } catch (error) {
+      refuse(error);
+    }
+  }
+
+  #serve(
+    match: Match<Place> | undefined,
+    errors: ErrorRenderer,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void {
+    if (!match) {
+      sendFailure(request, response, { kind: 'not-found' }, errors, this.#tell);
+      return;
+    }
+    const { methods, allow } = match.value;
     const method = request.method ?? 'GET';
     const endpoint = Object.hasOwn(methods, method) ? methods[method] : undefined;
     if (endpoint) void this.#answer(endpoint, request, response, match.captured);

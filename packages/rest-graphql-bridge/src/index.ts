@@ -1,6 +1,6 @@
 export { type Bridge, type BridgeOptions, createBridge } from './bridge.js';
 export { emitOpenApi, type OpenApiDocument, type OpenApiOptions } from './emit-open-api.js';
-export type { ContextExtras, RouteInfo } from './endpoint.js';
+export type { Admit, Arrival, ContextExtras, RouteInfo } from './endpoint.js';
 export type { ErrorRenderer, Failure, InputPlace, InputProblem, RenderedFailure } from './failure.js';
 export type { ScalarConstraints } from './input-check.js';
 export type { ScalarSchemas } from './open-api-schemas.js';

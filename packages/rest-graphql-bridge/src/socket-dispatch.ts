@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Endpoint, MakeContext } from './endpoint.js';
+import type { Admit, Endpoint, MakeContext } from './endpoint.js';
 import { failureOf, type InputProblem } from './failure.js';
 import { readInput } from './http-dispatch.js';
 import { PathTrie, type Segment } from './path-trie.js';
@@ -25,10 +25,12 @@ export interface SocketEndpoint extends Endpoint {
 export class SocketDispatch {
   readonly #trie = new PathTrie<SocketEndpoint>();
   readonly #makeContext: MakeContext;
+  readonly #admit: Admit | undefined;
   readonly #tell: OnUnexpected;
 
-  constructor(makeContext: MakeContext, tell: OnUnexpected) {
+  constructor(makeContext: MakeContext, admit: Admit | undefined, tell: OnUnexpected) {
     this.#makeContext = makeContext;
+    this.#admit = admit;
     this.#tell = tell;
   }
 
@@ -48,6 +50,7 @@ export class SocketDispatch {
   async #answer(endpoint: SocketEndpoint, upgrade: Upgrade, captured: readonly string[]): Promise<void> {
     const { request, socket } = upgrade;
     try {
+      await this.#admit?.(request, { path: endpoint.info.path, response: undefined });
       const problems: InputProblem[] = [];
       const input = await readInput(endpoint, this.#makeContext, request, undefined, captured, problems);
       refuseProblems(problems);
