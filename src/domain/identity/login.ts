@@ -21,9 +21,10 @@ export interface LoggedIn extends TokenAnswer {
   user: User;
 }
 
-/** @throws VALIDATION_ERROR, AUTHENTICATION_ERROR */
+/** @throws VALIDATION_ERROR, AUTHENTICATION_ERROR, RATE_LIMIT_EXCEEDED */
 export async function login(context: RequestContext, input: Credentials): Promise<LoggedIn> {
   const { email, password, deviceFingerprint } = validate(credentials, input);
+  await context.client?.countAttempt('login', email);
   const user = await verifyCredentials(context.em, email, password);
   const sessionId = newId('ses');
   const { answer, stored } = await issueTokens(context.services, user, sessionId);

@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose';
 import type { RequestContext } from '../../context.js';
 import { RefreshToken } from '../../entities/identity/refresh-token.js';
 import { Session } from '../../entities/identity/session.js';
@@ -10,11 +11,12 @@ import { tokenInvalid } from './token-error.js';
  * Exchanges a refresh token for a new pair. Single use by compare-and-swap: of any number of simultaneous uses the
  * one that marks the row wins. A use later than the grace after that means that two parties hold the token, so the
  * session ends for both (RFC 9700 section 4.14.2).
- * @throws TOKEN_INVALID
+ * @throws TOKEN_INVALID, RATE_LIMIT_EXCEEDED
  */
 export async function refresh(context: RequestContext, refreshToken: string): Promise<TokenAnswer> {
   const { services } = context;
   await services.itsmTokens.verifyRefresh(refreshToken);
+  await context.client?.countAttempt('refresh', decodeJwt(refreshToken).sub ?? '');
   const hash = refreshTokenHash(refreshToken);
   const owner = await ownerOf(context, hash);
   if (owner !== undefined) {
