@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { seedTickets } from '../../bench/support/seed-tickets.js';
+import { sortOrders, ticketSortFields } from '../../src/domain/tickets/index.js';
+import { TicketPriority, TicketStatus, TicketType } from '../../src/entities/tickets/ticket-enums.js';
 import { type Statement, watchStatements } from './statements.js';
 import { startTicketServer, type TicketServer, type Who } from './ticket-server.js';
 
@@ -228,6 +230,21 @@ describe('GET /v1/tickets refuses', () => {
     const { status, body } = await list(query);
     expect(status).toBe(400);
     expect(body.error).toMatchObject({ code: 'VALIDATION_ERROR', details: { field, constraint } });
+  });
+});
+
+describe('GET /v1/tickets takes every value the graph has for', () => {
+  it.each([
+    ['status', Object.values(TicketStatus)],
+    ['priority', Object.values(TicketPriority)],
+    ['type', Object.values(TicketType)],
+    ['sortBy', ticketSortFields],
+    ['sortOrder', sortOrders],
+  ])('%s', async (field, values) => {
+    for (const value of values) {
+      const { status } = await list({ [field]: value, limit: 1 });
+      expect({ value, status }).toEqual({ value, status: 200 });
+    }
   });
 });
 

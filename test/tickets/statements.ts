@@ -6,9 +6,14 @@ export interface Statement {
   values: readonly unknown[];
 }
 
+const ABOUT = /"(ticket|user|team)"|\bticket_total\b/;
+
 type Query = (this: unknown, ...given: unknown[]) => unknown;
 
-/** Keeps every statement that a connection of this ORM's pool sends from now on, as PostgreSQL gets it. */
+/**
+ * Keeps every statement about tickets, people and teams that a connection of this ORM's pool sends from now on, as
+ * PostgreSQL gets it. What polls in the background (the event feed) asks for other tables.
+ */
 export async function watchStatements(orm: MikroORM): Promise<{ statements: Statement[]; stop(): void }> {
   const pool = (await orm.em.getConnection().getNativeClient()) as Pool;
   const client = await pool.connect();
@@ -17,7 +22,8 @@ export async function watchStatements(orm: MikroORM): Promise<{ statements: Stat
   const statements: Statement[] = [];
   const send = prototype.query;
   prototype.query = function query(...given) {
-    statements.push(statementOf(given));
+    const statement = statementOf(given);
+    if (ABOUT.test(statement.text)) statements.push(statement);
     return send.apply(this, given);
   };
   const stop = () => {
