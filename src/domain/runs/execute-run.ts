@@ -31,6 +31,7 @@ export async function executeRun(services: Services, runId: string, draining: Ab
   const owner = newUuid();
   const run = await claimRun(pool, runId, owner, services.now());
   if (!run) return;
+  services.log.info({ runId, pipelineId: run.pipelineId }, 'run taken up');
   const stop = new AbortController();
   const abort = (reason: Stop) => () => stop.abort(reason);
   draining.addEventListener('abort', abort('draining'), { once: true });
