@@ -25,12 +25,18 @@ module.exports = {
       from: { path: '^packages/rest-graphql-bridge/src/' },
       to: { path: '^src/' },
     },
-    only('rest', '^src/rest/', [...nouns, '^packages/rest-graphql-bridge/', '^src/describe-failure\\.ts$']),
+    only('rest', '^src/rest/', [
+      ...nouns,
+      '^packages/rest-graphql-bridge/',
+      '^src/describe-failure\\.ts$',
+      '^src/masking/',
+    ]),
     only('gateway', '^src/gateway/', [
       ...nouns,
       '^src/domain/identity/',
       '^src/describe-failure\\.ts$',
       '^src/entities/ids\\.ts$',
+      '^src/masking/',
     ]),
     only('events', '^src/events/', [...nouns, '^src/entities/', '^src/database/']),
     only('resolvers', '^src/resolvers/', [...nouns, '^src/domain/', '^src/entities/']),
@@ -42,6 +48,7 @@ module.exports = {
       '^src/entities/ids\\.ts$',
       '^src/config\\.ts$',
     ]),
+    only('masking', '^src/masking/', []),
     only('engines', '^src/engines/', ['^src/errors\\.ts$']),
     only('integrations', '^src/integrations/', ['^src/errors\\.ts$']),
     only('domain', '^src/domain/', [

@@ -8,6 +8,7 @@ import {
 import { buildSchemaSync, type ClassType, getMetadataStorage, type PubSub } from 'type-graphql';
 import { requirementOf } from '../resolvers/permission.js';
 import { checkOf, guarded } from './authorize.js';
+import { maskingProblems, maskPlatform } from './masking.js';
 
 /** type-graphql insists on a bus of its own; every subscription here brings its source with `subscribe`. */
 const noPubSub: PubSub = {
@@ -20,7 +21,8 @@ const noPubSub: PubSub = {
 };
 
 /**
- * Assembles the graph from resolver classes, with authorisation in front of every root field.
+ * Assembles the graph from resolver classes, with authorisation in front of every root field and personal data masked in
+ * the platform's answers.
  * @throws Error naming every field and type that would be open by mistake or break under graphql-jit.
  */
 export function buildGraph(resolvers: readonly ClassType[]): GraphQLSchema {
@@ -32,8 +34,9 @@ export function buildGraph(resolvers: readonly ClassType[]): GraphQLSchema {
     validate: false,
     pubSub: noPubSub,
   });
-  const problems = [...rootFieldProblems(schema), ...jitProblems(schema)];
+  const problems = [...rootFieldProblems(schema), ...jitProblems(schema), ...maskingProblems(schema)];
   if (problems.length > 0) throw new Error(`The graph cannot start. ${problems.join(' ')}`);
+  maskPlatform(schema);
   guardRootFields(schema);
   return schema;
 }

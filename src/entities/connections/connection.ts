@@ -1,6 +1,7 @@
 import { Entity, Filter, PrimaryKey, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { GraphQLDateTime, GraphQLJSONObject, GraphQLUUID } from 'graphql-scalars';
 import { Field, ObjectType, registerEnumType } from 'type-graphql';
+import { Masked } from '../masked.js';
 import { organizationFilter, workspaceFilter } from '../tenancy.js';
 
 export const ConnectionType = { postgres: 'postgres' } as const;
@@ -26,6 +27,7 @@ export class Connection {
 
   @Property({ type: 'text' })
   @Field(() => String)
+  @Masked('config')
   name!: string;
 
   @Property({ type: 'text' })
@@ -34,6 +36,7 @@ export class Connection {
 
   @Property({ type: 'json' })
   @Field(() => GraphQLJSONObject, { description: 'postgres: host, port, database, ssl.' })
+  @Masked('config')
   config!: Record<string, unknown>;
 
   /** AES-256-GCM; write-only over every API. */
@@ -50,5 +53,6 @@ export class Connection {
 
   @Property({ type: 'text' })
   @Field(() => String)
+  @Masked('never')
   createdBy!: string;
 }

@@ -1,6 +1,7 @@
 import { Entity, Filter, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import { GraphQLDateTime, GraphQLUUID } from 'graphql-scalars';
 import { Field, Int, ObjectType } from 'type-graphql';
+import { Masked } from '../masked.js';
 import { organizationFilter, workspaceFilter } from '../tenancy.js';
 
 @Entity()
@@ -24,14 +25,17 @@ export class PipelineRevision {
 
   @Property({ type: 'text' })
   @Field(() => String)
+  @Masked('config')
   yamlDefinition!: string;
 
   @Property({ type: 'text' })
   @Field(() => String)
+  @Masked('never')
   author!: string;
 
   @Property({ type: 'text' })
   @Field(() => String)
+  @Masked('config')
   message!: string;
 
   @Property({ type: 'datetime', columnType: 'timestamptz(3)' })

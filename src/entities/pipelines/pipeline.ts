@@ -2,6 +2,7 @@ import { OptionalProps } from '@mikro-orm/core';
 import { Entity, Filter, Index, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import { GraphQLDateTime, GraphQLJSONObject, GraphQLUUID } from 'graphql-scalars';
 import { Field, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { Masked } from '../masked.js';
 import { organizationFilter, workspaceFilter } from '../tenancy.js';
 
 export const PipelineStatus = {
@@ -47,14 +48,17 @@ export class Pipeline {
 
   @Property({ type: 'text' })
   @Field(() => String)
+  @Masked('config')
   name!: string;
 
   @Property({ type: 'text', nullable: true })
   @Field(() => String, { nullable: true })
+  @Masked('config')
   description: string | null = null;
 
   @Property({ type: 'text' })
   @Field(() => String)
+  @Masked('config')
   yamlDefinition!: string;
 
   @Property({ type: 'integer' })
@@ -67,10 +71,12 @@ export class Pipeline {
 
   @Property({ type: 'text', nullable: true })
   @Field(() => String, { nullable: true })
+  @Masked('config')
   scheduleCron: string | null = null;
 
   @Property({ type: 'array', default: [] })
   @Field(() => [String])
+  @Masked('config')
   tags: string[] = [];
 
   @Property({ type: 'uuid', nullable: true })
@@ -95,6 +101,7 @@ export class Pipeline {
 
   @Property({ type: 'json', nullable: true })
   @Field(() => GraphQLJSONObject, { nullable: true })
+  @Masked('config')
   notifications: Record<string, unknown> | null = null;
 
   @Property({ type: 'boolean', default: true })
@@ -111,5 +118,6 @@ export class Pipeline {
 
   @Property({ type: 'text' })
   @Field(() => String, { description: 'The sub of the token it was created with.' })
+  @Masked('never')
   createdBy!: string;
 }

@@ -2,6 +2,7 @@ import { BigIntType, OptionalProps } from '@mikro-orm/core';
 import { Entity, Filter, Index, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import { GraphQLDateTime, GraphQLSafeInt, GraphQLUUID } from 'graphql-scalars';
 import { Field, Int, ObjectType } from 'type-graphql';
+import { Masked } from '../masked.js';
 import { organizationFilter, workspaceFilter } from '../tenancy.js';
 import { RunEngine, type RunState } from './run-enums.js';
 
@@ -9,18 +10,22 @@ import { RunEngine, type RunState } from './run-enums.js';
 @ObjectType()
 export class RunHealing {
   @Field(() => String)
+  @Masked('never')
   taskId!: string;
 
   @Field(() => String)
+  @Masked('never')
   strategy!: string;
 
   @Field(() => String)
+  @Masked('always')
   reason!: string;
 
   @Field(() => Int, { description: 'The attempt that failed, from 1.' })
   attempt!: number;
 
   @Field(() => String, { description: 'SUCCESS or FAILED.' })
+  @Masked('never')
   outcome!: string;
 }
 
@@ -77,11 +82,13 @@ export class Run {
 
   @Property({ type: 'text' })
   @Field(() => String)
+  @Masked('always')
   triggeredBy!: string;
 
   /** Why it is FAILED, in a sentence. */
   @Property({ type: 'text', nullable: true })
   @Field(() => String, { nullable: true })
+  @Masked('always')
   error: string | null = null;
 
   @Property({ type: 'text', nullable: true })

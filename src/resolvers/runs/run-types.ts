@@ -1,5 +1,6 @@
 import { GraphQLDateTime, GraphQLSafeInt, GraphQLUUID } from 'graphql-scalars';
 import { Field, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { Masked } from '../../entities/masked.js';
 import { RunStatus } from '../../entities/runs/run-enums.js';
 
 const RunUpdateType = { run: 'run', task: 'task', log: 'log' } as const;
@@ -23,6 +24,7 @@ export class CancelRunResult {
   status!: RunStatus;
 
   @Field(() => String)
+  @Masked('always')
   message!: string;
 }
 
@@ -41,9 +43,11 @@ export class RunUpdate {
   timestamp!: Date;
 
   @Field(() => String, { nullable: true, description: 'run: RunStatus; task: RunTaskStatus.' })
+  @Masked('never')
   status?: string;
 
   @Field(() => String, { nullable: true })
+  @Masked('never')
   taskId?: string;
 
   @Field(() => Int, { nullable: true })
@@ -53,11 +57,14 @@ export class RunUpdate {
   rows?: number;
 
   @Field(() => String, { nullable: true })
+  @Masked('always')
   error?: string;
 
   @Field(() => String, { nullable: true, description: 'log: DEBUG, INFO, WARN or ERROR.' })
+  @Masked('never')
   level?: string;
 
   @Field(() => String, { nullable: true, description: 'log: the line.' })
+  @Masked('always')
   message?: string;
 }

@@ -8,6 +8,7 @@ import { runStatus } from '../../domain/runs/run-status.js';
 import { startRun } from '../../domain/runs/start-run.js';
 import { tasksOfRun } from '../../domain/runs/tasks-of-run.js';
 import { watchRun } from '../../domain/runs/watch-run.js';
+import { Masked } from '../../entities/masked.js';
 import { Run } from '../../entities/runs/run.js';
 import { RunStatus } from '../../entities/runs/run-enums.js';
 import type { RunMessage } from '../../entities/runs/run-message.js';
@@ -67,11 +68,13 @@ export class RunResolver {
   }
 
   @FieldResolver(() => GraphQLJSONObject, { description: 'Task id to status.' })
+  @Masked('never')
   async taskStatuses(@Root() run: Run, @Ctx() context: RequestContext): Promise<Record<string, string>> {
     return taskStatuses(await tasksOfRun(context, run.id));
   }
 
   @FieldResolver(() => GraphQLJSONObject, { description: 'Task id to error.' })
+  @Masked('always')
   async errors(@Root() run: Run, @Ctx() context: RequestContext): Promise<Record<string, string>> {
     return taskErrors(await tasksOfRun(context, run.id));
   }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { ErrorRenderer } from 'rest-graphql-bridge';
 import { type AppError, type ErrorCode, errorName, errorStatus } from '../../errors.js';
+import { maskRecord } from '../../masking/mask-value.js';
 import { describeBridgeFailure } from './describe-bridge-failure.js';
 import { errorHeaders } from './error-headers.js';
 
@@ -10,7 +11,7 @@ export interface PlatformErrorOptions {
   now(): Date;
 }
 
-/** The error body of the platform document (section Errors), also that of everything outside /v1. */
+/** The error body of the platform document (section Errors), also that of everything outside /v1; what it quotes is masked. */
 export function createPlatformErrors({ path, now }: PlatformErrorOptions): ErrorRenderer {
   return {
     render(failure, request) {
@@ -18,12 +19,12 @@ export function createPlatformErrors({ path, now }: PlatformErrorOptions): Error
       return {
         status: errorStatus(error.code),
         headers: errorHeaders(error, failure.kind === 'method-not-allowed' ? failure.allow : undefined),
-        body: {
+        body: maskRecord({
           ...ADDITIONS[error.code]?.(error),
           error: errorName(error.code, 'platform'),
           message: error.message,
           timestamp: now().toISOString(),
-        },
+        }),
       };
     },
   };
