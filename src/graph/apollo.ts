@@ -13,13 +13,13 @@ import {
 } from '@apollo/server/plugin/disabled';
 import type { GatewayInterface } from '@apollo/server-gateway-interface';
 import { expressMiddleware } from '@as-integrations/express5';
-import express, { type Request, type RequestHandler, type Router } from 'express';
+import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
 import { GraphQLError, type GraphQLSchema, OperationTypeNode } from 'graphql';
 import type { Logger } from 'pino';
 import type { RequestContext } from '../context.js';
 import { describeFailure } from '../describe-failure.js';
-import { errorStatus } from '../errors.js';
-import { answerBodyFailure } from './body-failure.js';
+import { type AppError, errorStatus } from '../errors.js';
+import { answerFailure, retryHint } from './answer-failure.js';
 import { refuseCostly } from './cost.js';
 import type { GraphExecutor } from './executor.js';
 import { formatError, logUnexpected } from './format-error.js';
@@ -33,8 +33,10 @@ export interface GraphHttpOptions {
   executor: GraphExecutor;
   introspection: boolean;
   log: Logger;
+  /** @throws AppError, answered with its status before the body is read. */
+  admit(request: Request, response: Response): unknown;
   /** @throws AppError, answered with its status before any field runs. */
-  createContext(request: Request): Promise<RequestContext>;
+  createContext(request: Request, response: Response): Promise<RequestContext>;
 }
 
 export interface GraphHttp {
@@ -73,12 +75,20 @@ export async function createGraphHttp(options: GraphHttpOptions): Promise<GraphH
   const router = express.Router();
   router.post(
     '/',
+    admission(options),
     express.json({ limit: MAX_BODY_BYTES, type: ['application/json', 'application/*+json'] }),
     leaveRefusalToApollo,
-    expressMiddleware(apollo, { context: ({ req }) => contextOf(req, options) }),
-    answerBodyFailure,
+    expressMiddleware(apollo, { context: ({ req, res }) => contextOf(req, res, options) }),
+    answerFailure,
   );
   return { router, close: () => apollo.stop() };
+}
+
+function admission({ admit }: Pick<GraphHttpOptions, 'admit'>): RequestHandler {
+  return async (request, response, next) => {
+    await admit(request, response);
+    next();
+  };
 }
 
 /** express.json leaves `body` out for another content type; Apollo refuses those itself, but not without the property. */
@@ -139,26 +149,28 @@ function notOverHttp(): GraphQLError {
 
 async function contextOf(
   request: Request,
+  response: Response,
   { createContext, log }: Pick<GraphHttpOptions, 'createContext' | 'log'>,
 ): Promise<RequestContext> {
   try {
-    return await createContext(request);
+    return await createContext(request, response);
   } catch (error) {
     const failure = describeFailure(error);
     const status = errorStatus(failure.code);
     if (status >= 500) log.error({ err: error }, 'A GraphQL request got no context');
     throw new GraphQLError(failure.message, {
       originalError: failure,
-      extensions: { ...failure.extensions, http: { status, headers: hints(status, failure.details) } },
+      extensions: { ...failure.extensions, http: { status, headers: hints(status, failure) } },
     });
   }
 }
 
-/** RFC 9110: a 401 names the scheme (11.6.1), a 503 may say when to come back (10.2.3). */
-function hints(status: number, details: Record<string, unknown> | null): HeaderMap {
+/** RFC 9110: a 401 names the scheme (11.6.1), a 429 and a 503 may say when to come back (10.2.3). */
+function hints(status: number, failure: AppError): HeaderMap {
   const headers = new HeaderMap();
   if (status === 401) headers.set('www-authenticate', 'Bearer');
-  if (typeof details?.['retryAfter'] === 'number') headers.set('retry-after', String(details['retryAfter']));
+  const retryAfter = retryHint(failure);
+  if (retryAfter !== undefined) headers.set('retry-after', retryAfter);
   return headers;
 }
 

@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Request, Router } from 'express';
+import type { Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
 import type { Caller, RequestContext } from '../context.js';
@@ -18,8 +18,18 @@ export interface GraphOptions {
    * @throws AppError
    */
   authenticate(authorization: string | undefined): Promise<Caller>;
-  /** A context per HTTP request (which is then given), per WebSocket operation and per event. */
-  createContext(caller: Caller, request?: Request): RequestContext;
+  /**
+   * Asked for every HTTP request before anything of it is read, and for every operation of a WebSocket, where there is
+   * no response and the caller is known. For limits that count requests.
+   * @throws AppError
+   */
+  admit?(request: IncomingMessage, response: ServerResponse | undefined, caller?: Caller): unknown;
+  /** A context per HTTP request, per WebSocket operation and per event; the last two have no response. */
+  createContext(
+    caller: Caller,
+    request: IncomingMessage,
+    response?: ServerResponse,
+  ): RequestContext | Promise<RequestContext>;
   webSocketLimits?: GraphWebSocketOptions['limits'];
 }
 
@@ -32,15 +42,16 @@ export interface Graph {
 
 /** The graph on its own two transports; REST rows run on the same schema through the bridge. */
 export async function createGraph(options: GraphOptions): Promise<Graph> {
-  const { schema, introspection, log, now, authenticate, createContext } = options;
+  const { schema, introspection, log, now, authenticate, admit, createContext } = options;
   const executor = createExecutor(schema);
   const http = await createGraphHttp({
     schema,
     executor,
     introspection,
     log,
-    createContext: async (request) =>
-      createContext(await authenticate(request.headers.authorization), request),
+    admit: (request, response) => admit?.(request, response),
+    createContext: async (request, response) =>
+      createContext(await authenticate(request.headers.authorization), request, response),
   });
   const webSocket = createGraphWebSocket({
     schema,
@@ -49,7 +60,8 @@ export async function createGraph(options: GraphOptions): Promise<Graph> {
     log,
     now,
     authenticate,
-    createContext: (caller) => createContext(caller),
+    admit: (request, caller) => admit?.(request, undefined, caller),
+    createContext: (caller, request) => createContext(caller, request),
     limits: options.webSocketLimits,
   });
   return {

@@ -24,6 +24,7 @@ export function serveConnection(
 ): Promise<void> {
   const stops = [keepAlive(socket, options.keepAliveMs)];
   const connection: Connection = {
+    request,
     caller: {},
     async admit(params) {
       const authorization = authorizationOf(params) ?? request.headers.authorization;

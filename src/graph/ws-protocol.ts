@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import {
   type ExecutionArgs,
   type ExecutionResult,
@@ -20,19 +21,22 @@ export interface ProtocolOptions {
   executor: GraphExecutor;
   introspection: boolean;
   log: Logger;
-  /** One for each operation and each event. */
-  createContext(caller: Caller): RequestContext;
+  /** Asked for each operation. @throws AppError */
+  admit(request: IncomingMessage, caller: Caller): unknown;
+  /** One for each operation and each event; the request is the one that was upgraded. */
+  createContext(caller: Caller, request: IncomingMessage): RequestContext | Promise<RequestContext>;
 }
 
 /** What the protocol keeps about a socket beside graphql-ws' own state. */
 export interface Connection {
+  readonly request: IncomingMessage;
   caller: Caller;
   /** Finds out who the client is; false when it was refused, and told so. */
   admit(connectionParams: Record<string, unknown> | undefined): Promise<boolean>;
 }
 
 type Socket = Context<Record<string, unknown>, Connection>;
-type Arguments = ExecutionArgs & { documentKey: string; caller: Caller };
+type Arguments = ExecutionArgs & { documentKey: string; connection: Connection };
 
 /** The console opens about ten; each holds a buffer of the event feed. */
 const MAX_OPERATIONS_PER_SOCKET = 50;
@@ -41,7 +45,7 @@ const INIT_TIMEOUT_MS = 10_000;
 
 /** graphql-transport-ws with the validation, limits, executor and errors of the HTTP side. */
 export function createProtocol(options: ProtocolOptions): Server<Connection> {
-  const { schema, executor, log, createContext } = options;
+  const { schema, executor, log, admit, createContext } = options;
   const prepare = createPreparation(schema, options);
 
   function begin(socket: Socket, payload: SubscribePayload): Arguments | readonly GraphQLError[] {
@@ -52,14 +56,15 @@ export function createProtocol(options: ProtocolOptions): Server<Connection> {
     const variables = payload.variables ?? undefined;
     if (!getOperationAST(prepared.document, operationName)) return [unknownOperation()];
     refuseCostly({ schema, document: prepared.document, operationName, variables });
-    return { ...prepared, schema, operationName, variableValues: variables, caller: socket.extra.caller };
+    return { ...prepared, schema, operationName, variableValues: variables, connection: socket.extra };
   }
 
   return makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: INIT_TIMEOUT_MS,
     onConnect: (socket) => socket.extra.admit(socket.connectionParams),
-    onSubscribe: (socket, _id, payload) => {
+    onSubscribe: async (socket, _id, payload) => {
       try {
+        await admit(socket.extra.request, socket.extra.caller);
         return begin(socket, payload);
       } catch (error) {
         return [
@@ -68,20 +73,21 @@ export function createProtocol(options: ProtocolOptions): Server<Connection> {
       }
     },
     execute: async (given) => {
-      const { operation, variables, caller } = unpacked(given);
-      const context = createContext(caller);
+      const { operation, variables, connection } = unpacked(given);
+      const context = await createContext(connection.caller, connection.request);
       return attributed(await executor.execute(operation, { context, variables }), context);
     },
-    subscribe: (given) => {
-      const { operation, variables, caller } = unpacked(given);
+    subscribe: async (given) => {
+      const { operation, variables, connection } = unpacked(given);
+      const { caller, request } = connection;
       return subscribeTo({
         schema,
         operation,
         variables,
-        context: createContext(caller),
+        context: await createContext(caller, request),
         // A context for each event, so that entities and dataloaders never outlive it.
         async resolve(event) {
-          const context = createContext(caller);
+          const context = await createContext(caller, request);
           const result = await executor.execute(operation, { context, variables, rootValue: event });
           return attributed(result, context);
         },
@@ -100,9 +106,9 @@ export function createProtocol(options: ProtocolOptions): Server<Connection> {
 
 function unpacked(given: ExecutionArgs) {
   // Our own onSubscribe made them: graphql-ws hands them on as they are.
-  const { document, documentKey, operationName, variableValues, caller } = given as Arguments;
+  const { document, documentKey, operationName, variableValues, connection } = given as Arguments;
   const operation: GraphOperation = { document, documentKey, operationName: operationName ?? undefined };
-  return { operation, variables: variableValues ?? undefined, caller };
+  return { operation, variables: variableValues ?? undefined, connection };
 }
 
 /** The errors of a result, written to the log and marked with the request they belong to. */
