@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Express } from 'express';
+import type { Express, RequestHandler } from 'express';
 import { createBridge } from 'rest-graphql-bridge';
 import { type Caller, createContext, type RequestContext, type Services } from '../context.js';
 import {
@@ -13,6 +13,7 @@ import {
 import { newUuid } from '../entities/ids.js';
 import { type ErrorSurface, logThrown } from '../gateway/error-handler.js';
 import { createExplorer } from '../gateway/explorer.js';
+import type { RateLimits } from '../gateway/rate-limit/rate-limits.js';
 import { recordOf, requestIdOf } from '../gateway/request-record.js';
 import { isBelow, pathOf } from '../gateway/surface.js';
 import { buildGraph } from '../graph/build-schema.js';
@@ -23,6 +24,7 @@ import { resolvers } from '../resolvers/index.js';
 import type { Access } from '../rest/route.js';
 import { itsmTables, platformTables } from '../rest/tables.js';
 import type { OnClose } from './on-close.js';
+import { openRateLimits } from './open-rate-limits.js';
 import { callerOf, requireCaller } from './request-caller.js';
 
 const MAX_BODY_BYTES = 1_048_576;
@@ -30,7 +32,7 @@ const MAX_BODY_BYTES = 1_048_576;
 export interface Routes {
   mount(app: Express): void;
   /** False, with nothing done, when no WebSocket is served there. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, refuse: (error: unknown) => void): boolean;
 }
 
 /** The graph, the rows over it, and the embedded issuer when there is no other. */
@@ -42,9 +44,12 @@ export async function openRoutes(
 ): Promise<Routes> {
   const { config, log, now } = services;
   const schema = buildGraph(resolvers);
-  const { platformTokens, mountIssuer } = await openIssuer(services, url, onClose);
+  const limits = await openRateLimits(services);
+  onClose('rate limits', () => limits.close());
+  const { platformTokens, mountIssuer } = await openIssuer(services, url, limits, onClose);
   const authenticator = createAuthenticator({ itsm: services.itsmTokens, platform: platformTokens });
-  const fresh = (context: RequestContext) => createContext(services, context.requestId, context.caller);
+  const fresh = ({ requestId, caller, client }: RequestContext) =>
+    createContext(services, requestId, caller, client);
 
   const tables = [...itsmTables, ...platformTables];
   const checks = new Map(
@@ -58,13 +63,16 @@ export async function openRoutes(
     tables,
     surfaces,
     maxBodyBytes: MAX_BODY_BYTES,
-    context: async (request, access, { route }) => {
+    admit: (request, { path, response }) => limits.admit(request, path, response),
+    context: async (request, access, { route, response }) => {
       recordOf(request).route = route.path;
       const requestId = requestIdOf(request);
-      if (access === ('public' satisfies Access)) return createContext(services, requestId, {});
+      const client = limits.clientOf(request, response);
+      if (access === ('public' satisfies Access)) return createContext(services, requestId, {}, client);
       const door = isBelow(route.path, '/v1') ? 'itsm' : 'platform';
       const caller = requireCaller(await callerOf(authenticator, request, door));
-      const context = createContext(services, requestId, caller);
+      await limits.admitCaller(caller, response);
+      const context = createContext(services, requestId, caller, client);
       checks.get(`${route.method} ${route.path}`)?.(context);
       return context;
     },
@@ -79,10 +87,17 @@ export async function openRoutes(
     log,
     now,
     authenticate: (authorization) => authenticator.authenticate({ authorization }, 'either'),
-    createContext: (caller, request) => {
-      const record = request && recordOf(request);
-      if (record) Object.assign(record, { route: '/graphql', ...ids(caller) });
-      return createContext(services, record?.id ?? newUuid(), caller);
+    admit: async (request, response, caller) => {
+      await limits.admit(request, '/graphql', response);
+      if (caller) await limits.admitCaller(caller, response);
+    },
+    createContext: async (caller, request, response) => {
+      const client = limits.clientOf(request, response);
+      // A record belongs to a request; an operation of a WebSocket is none.
+      if (!response) return createContext(services, newUuid(), caller, client);
+      const record = Object.assign(recordOf(request), { route: '/graphql', ...ids(caller) });
+      await limits.admitCaller(caller, response);
+      return createContext(services, record.id, caller, client);
     },
   });
   onClose('graphql', () => graph.close());
@@ -98,9 +113,10 @@ export async function openRoutes(
       app.use('/graphql', graph.router);
       app.use(bridge.middleware);
     },
-    upgrade(request, socket, head) {
+    upgrade(request, socket, head, refuse) {
       if (pathOf(request) !== '/graphql') return bridge.handleUpgrade(request, socket, head);
-      graph.handleUpgrade(request, socket, head);
+      const admitting = async () => limits.admit(request, '/graphql', undefined);
+      admitting().then(() => graph.handleUpgrade(request, socket, head), refuse);
       return true;
     },
   };
@@ -113,7 +129,7 @@ function ids(caller: Caller) {
   };
 }
 
-async function openIssuer(services: Services, url: string, onClose: OnClose) {
+async function openIssuer(services: Services, url: string, limits: RateLimits, onClose: OnClose) {
   const { config } = services;
   const audience = config.oidcAudience;
   if (config.oidcDiscoveryUrl !== undefined) {
@@ -126,10 +142,19 @@ async function openIssuer(services: Services, url: string, onClose: OnClose) {
   const keys = createSigningKeys(services, 'oidc');
   onClose('issuer keys', () => keys.close());
   const issuer = embeddedIssuer(config.publicUrl, keys);
-  const oidc = await createOidcIssuer({ services, keys, issuer: `${config.publicUrl ?? url}/oidc` });
+  const oidc = await createOidcIssuer({
+    services,
+    keys,
+    issuer: `${config.publicUrl ?? url}/oidc`,
+    clientOf: (request, response) => limits.clientOf(request, response),
+  });
+  const admission: RequestHandler = async (request, response, next) => {
+    await limits.admit(request, '/oidc', response);
+    next();
+  };
   onClose('issuer', () => oidc.close());
   return {
     platformTokens: createPlatformTokens({ issuer, audience, services }),
-    mountIssuer: (app: Express) => void app.use('/oidc', oidc.router),
+    mountIssuer: (app: Express) => void app.use('/oidc', admission, oidc.router),
   };
 }

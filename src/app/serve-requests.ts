@@ -5,7 +5,7 @@ import type { Express } from 'express';
 import type { Pool } from 'pg';
 import type { Services } from '../context.js';
 import { createGateway } from '../gateway/create-gateway.js';
-import type { ErrorSurface } from '../gateway/error-handler.js';
+import type { ErrorSurface, GatewayFailure } from '../gateway/error-handler.js';
 import type { Readiness } from '../gateway/health.js';
 import type { OnClose } from './on-close.js';
 import { openRoutes } from './open-routes.js';
@@ -36,11 +36,14 @@ export async function serveRequests(options: ServingOptions): Promise<Express> {
   onClose('gateway', () => gateway.close());
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', (error) => log.debug({ err: error }, 'socket failed while it was upgraded'));
-    if (routes?.upgrade(request, socket, head)) return;
-    const response = new ServerResponse(request);
-    response.assignSocket(socket as Socket);
-    response.once('finish', () => socket.end());
-    gateway.failures.send({ kind: 'not-found' }, request, response);
+    const refuse = (failure: GatewayFailure) => {
+      const response = new ServerResponse(request);
+      response.assignSocket(socket as Socket);
+      response.once('finish', () => socket.end());
+      gateway.failures.send(failure, request, response);
+    };
+    const served = routes?.upgrade(request, socket, head, (error) => refuse({ kind: 'thrown', error }));
+    if (!served) refuse({ kind: 'not-found' });
   });
   return gateway.app;
 }

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import { Router } from 'express';
 import Provider, { errors } from 'oidc-provider';
-import type { Services } from '../context.js';
+import type { RequestClient, Services } from '../context.js';
 import type { SigningKeys } from '../domain/identity/index.js';
 import { interactionRoutes } from './interactions.js';
 import { errorPage } from './pages.js';
@@ -22,8 +22,10 @@ export async function createOidcIssuer(options: {
   services: Pick<Services, 'orm' | 'now' | 'secrets' | 'config' | 'log'>;
   keys: SigningKeys;
   issuer: string;
+  /** How often an account may be tried from where a request came. */
+  clientOf(request: Request, response: Response): RequestClient;
 }): Promise<OidcIssuer> {
-  const { services, keys, issuer } = options;
+  const { services, keys, issuer, clientOf } = options;
   const behindProxy = services.config.publicUrl !== undefined;
 
   async function build(): Promise<Provider> {
@@ -49,7 +51,7 @@ export async function createOidcIssuer(options: {
 
   const router = Router();
   if (behindProxy) router.use(speakAs(new URL(issuer)));
-  router.use(interactionRoutes({ services, issuer, provider: () => provider }));
+  router.use(interactionRoutes({ services, issuer, provider: () => provider, clientOf }));
   router.use((request, response, next) => {
     callback(request, response).catch(next);
   });

@@ -2,9 +2,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import express, { type Request, type Response, Router } from 'express';
 import type Provider from 'oidc-provider';
 import { errors, type Interaction } from 'oidc-provider';
-import type { Services } from '../context.js';
+import type { RequestClient, Services } from '../context.js';
 import { verifyCredentials } from '../domain/identity/index.js';
-import { AppError } from '../errors.js';
+import { AppError, errorStatus } from '../errors.js';
 import { consentPage, loginPage, type Page } from './pages.js';
 
 const FORM_LIMIT = '16kb';
@@ -17,8 +17,9 @@ export function interactionRoutes(options: {
   services: Pick<Services, 'orm' | 'secrets'>;
   issuer: string;
   provider: () => Provider;
+  clientOf(request: Request, response: Response): RequestClient;
 }): Router {
-  const { services, provider } = options;
+  const { services, provider, clientOf } = options;
   const { pathname } = new URL(options.issuer);
   const key = services.secrets.deriveKey('oidc interaction forms');
   const csrfOf = (uid: string) => createHmac('sha256', key).update(uid).digest('base64url');
@@ -62,6 +63,7 @@ export function interactionRoutes(options: {
     const interaction = await interactionOf(request, response);
     const email = field(request, 'email');
     try {
+      await clientOf(request, response).countAttempt('login', email);
       const { id: accountId } = await verifyCredentials(
         services.orm.em.fork(),
         email,
@@ -70,7 +72,10 @@ export function interactionRoutes(options: {
       await provider().interactionFinished(request, response, { login: { accountId, remember: false } });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      send(response.status(401), loginPage(formOf(interaction), { email, message: error.message }));
+      send(
+        response.status(errorStatus(error.code)),
+        loginPage(formOf(interaction), { email, message: error.message }),
+      );
     }
   });
 

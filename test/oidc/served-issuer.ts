@@ -19,7 +19,12 @@ export async function serveIssuer(node: TestNode, publicUrl?: string): Promise<S
   const origin = await listen(server);
   const issuer = `${publicUrl ?? origin}/oidc`;
   const keys = createSigningKeys(node.services, 'oidc');
-  const embedded = await createOidcIssuer({ services: node.services, keys, issuer });
+  const embedded = await createOidcIssuer({
+    services: node.services,
+    keys,
+    issuer,
+    clientOf: () => ({ address: '127.0.0.1', countAttempt: async () => undefined }),
+  });
   app.use('/oidc', embedded.router);
   return {
     origin,

@@ -19,7 +19,7 @@ export interface TestApp extends App {
   close(): Promise<void>;
 }
 
-/** The whole server on a free port, over a database of its own with the demo data. */
+/** The whole server on a free port, over a database of its own with the demo data; limited only with RATE_LIMIT_DISABLED=false. */
 export async function startTestApp(env: Record<string, string> = {}): Promise<TestApp> {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'opsgraph-test-'));
@@ -30,6 +30,7 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
       DATA_DIR: dataDir,
       SEED: 'demo',
       DATABASE_POOL_SIZE: '8',
+      RATE_LIMIT_DISABLED: 'true',
       ...env,
     },
     dataDir,
