@@ -19,7 +19,11 @@ export function createItsmErrors({ requestId, path, now }: ItsmErrorOptions): Er
       const error = describe(failure, request.method ?? 'GET', requestPath);
       return {
         status: errorStatus(error.code),
-        headers: errorHeaders(error, failure.kind === 'method-not-allowed' ? failure.allow : undefined),
+        headers: errorHeaders(
+          error,
+          failure.kind === 'method-not-allowed' ? failure.allow : undefined,
+          now(),
+        ),
         body: {
           success: false,
           error: {

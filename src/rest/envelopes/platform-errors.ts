@@ -18,7 +18,11 @@ export function createPlatformErrors({ path, now }: PlatformErrorOptions): Error
       const error = describeBridgeFailure(failure, request.method ?? 'GET', path(request));
       return {
         status: errorStatus(error.code),
-        headers: errorHeaders(error, failure.kind === 'method-not-allowed' ? failure.allow : undefined),
+        headers: errorHeaders(
+          error,
+          failure.kind === 'method-not-allowed' ? failure.allow : undefined,
+          now(),
+        ),
         body: maskRecord({
           ...ADDITIONS[error.code]?.(error),
           error: errorName(error.code, 'platform'),
