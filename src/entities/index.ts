@@ -9,6 +9,7 @@ import { MfaSetup } from './identity/mfa-setup.js';
 import { OidcArtifact } from './identity/oidc-artifact.js';
 import { OidcClient } from './identity/oidc-client.js';
 import { Organization } from './identity/organization.js';
+import { PasswordToken } from './identity/password-token.js';
 import { RefreshToken } from './identity/refresh-token.js';
 import { Session } from './identity/session.js';
 import { SigningKey } from './identity/signing-key.js';
@@ -18,6 +19,7 @@ import { TotpFactor } from './identity/totp-factor.js';
 import { User } from './identity/user.js';
 import { WebauthnCredential } from './identity/webauthn-credential.js';
 import { Workspace } from './identity/workspace.js';
+import { Mail } from './mail/mail.js';
 import { Pipeline } from './pipelines/pipeline.js';
 import { PipelineRevision } from './pipelines/pipeline-revision.js';
 import { Run } from './runs/run.js';
@@ -35,11 +37,13 @@ export const entities = [
   Connection,
   Event,
   LoginGuard,
+  Mail,
   MfaChallenge,
   MfaSetup,
   OidcArtifact,
   OidcClient,
   Organization,
+  PasswordToken,
   Pipeline,
   PipelineRevision,
   RefreshToken,

@@ -13,10 +13,16 @@ export function hashPassword(password: string): Promise<string> {
 
 let nobody: Promise<string> | undefined;
 
-/** An unknown account costs as much as a known one: the password is then verified against a hash nobody knows. */
-export async function verifyPassword(passwordHash: string | undefined, password: string): Promise<boolean> {
+/**
+ * An unknown account, and one that has no password, costs as much as another one: the password is then verified against
+ * a hash nobody knows.
+ */
+export async function verifyPassword(
+  passwordHash: string | null | undefined,
+  password: string,
+): Promise<boolean> {
   nobody ??= hashPassword(crypto.randomUUID());
   const dummy = await nobody;
   const matches = await verify(passwordHash ?? dummy, password);
-  return matches && passwordHash !== undefined;
+  return matches && passwordHash != null;
 }

@@ -1,4 +1,6 @@
+import type { Opt } from '@mikro-orm/core';
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { GraphQLDateTime, GraphQLJSONObject } from 'graphql-scalars';
 import { Field, ID, ObjectType } from 'type-graphql';
 
 @Entity()
@@ -16,6 +18,12 @@ export class Organization {
   @Field(() => String)
   name!: string;
 
+  /** The organization's own notes to its clients; nothing here reads them. */
+  @Property({ type: 'json', default: '{}' })
+  @Field(() => GraphQLJSONObject)
+  settings: Opt<Record<string, unknown>> = {};
+
   @Property({ type: 'datetime', columnType: 'timestamptz(3)' })
+  @Field(() => GraphQLDateTime)
   createdAt!: Date;
 }

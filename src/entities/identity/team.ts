@@ -1,4 +1,5 @@
 import { Entity, Filter, PrimaryKey, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, ID, ObjectType } from 'type-graphql';
 import { organizationFilter } from '../tenancy.js';
 
@@ -20,5 +21,6 @@ export class Team {
   name!: string;
 
   @Property({ type: 'datetime', columnType: 'timestamptz(3)' })
+  @Field(() => GraphQLDateTime)
   createdAt!: Date;
 }

@@ -1,5 +1,5 @@
 import { Entity, Filter, Index, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
-import { GraphQLEmailAddress } from 'graphql-scalars';
+import { GraphQLDateTime, GraphQLEmailAddress } from 'graphql-scalars';
 import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
 import { organizationFilter } from '../tenancy.js';
 
@@ -40,11 +40,12 @@ export class User {
   @Field(() => UserRole)
   role!: UserRole;
 
-  /** argon2id in PHC string format. */
-  @Property({ type: 'text', hidden: true })
-  passwordHash!: string;
+  /** argon2id in PHC string format; null until a password is set. */
+  @Property({ type: 'text', hidden: true, nullable: true })
+  passwordHash: string | null = null;
 
   @Property({ type: 'boolean', default: true })
+  @Field(() => Boolean, { description: 'Only active users can log in.' })
   active: boolean = true;
 
   /** Since when an administrator keeps the user out; failed logins lock by themselves (login-guard.ts). */
@@ -60,8 +61,10 @@ export class User {
   defaultWorkspaceId: string | null = null;
 
   @Property({ type: 'datetime', columnType: 'timestamptz(3)' })
+  @Field(() => GraphQLDateTime)
   createdAt!: Date;
 
   @Property({ type: 'datetime', columnType: 'timestamptz(3)' })
+  @Field(() => GraphQLDateTime)
   updatedAt!: Date;
 }

@@ -4,6 +4,7 @@ import { Migration20261120230400_event_sequence } from './Migration2026112023040
 import { Migration20261120233401_ticket_total_lock } from './Migration20261120233401_ticket_total_lock.js';
 import { Migration20261120233510_audit } from './Migration20261120233510_audit.js';
 import { Migration20261120233852_account_safety } from './Migration20261120233852_account_safety.js';
+import { Migration20261120234304_accounts } from './Migration20261120234304_accounts.js';
 
 /** Written by scripts/create-migration.ts. The names are what the database remembers: never rename one. */
 export const migrations = [
@@ -16,4 +17,5 @@ export const migrations = [
   { name: 'Migration20261120233401_ticket_total_lock', class: Migration20261120233401_ticket_total_lock },
   { name: 'Migration20261120233510_audit', class: Migration20261120233510_audit },
   { name: 'Migration20261120233852_account_safety', class: Migration20261120233852_account_safety },
+  { name: 'Migration20261120234304_accounts', class: Migration20261120234304_accounts },
 ];
