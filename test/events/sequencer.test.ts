@@ -6,6 +6,7 @@ import type { WakeChannel } from '../../src/context.js';
 import { newId } from '../../src/entities/ids.js';
 import { createSequencer, EVENTS_SEQUENCED, type Sequencer } from '../../src/events/sequencer.js';
 import { createWakeChannel, type OpenWakeChannel } from '../../src/events/wake-channel.js';
+import { openCuttableProxy } from '../support/cuttable-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { deafChannel, record, silent } from './event-house.js';
@@ -32,7 +33,7 @@ describe('sequencer', () => {
   });
 
   async function sequencer(
-    options: { pollMs?: number; batchSize?: number; wake?: WakeChannel } = {},
+    options: { databaseUrl?: string; pollMs?: number; batchSize?: number; wake?: WakeChannel } = {},
   ): Promise<Sequencer> {
     const opened = createSequencer({
       databaseUrl: database.url,
@@ -104,8 +105,8 @@ describe('sequencer', () => {
     for (const position of [3, 1, 2])
       await writer.query(
         `insert into event (id, position, organization_id, type, subject_id, payload, timestamp)
-         values ($1, $2, 'org_1', 'ticket.created', 'tkt_1', jsonb_build_object('title', $2::text), now())`,
-        [newId('evt'), -position],
+         values ($1, $2, 'org_1', 'ticket.created', 'tkt_1', jsonb_build_object('title', $3::text), now())`,
+        [newId('evt'), -position, String(-position)],
       );
     await sequencer();
     await eventually(async () => (await unnumbered()) === 0);
@@ -146,15 +147,6 @@ describe('sequencer', () => {
     const titles = await reader(writer)();
     expect(titles).toEqual(Array.from({ length: 20 }, (_, index) => `event ${index}`));
   });
-
-  async function sequencerPids(): Promise<unknown[]> {
-    const rows = await database.orm.em
-      .fork()
-      .execute(
-        `select pid from pg_stat_activity where datname = current_database() and application_name = 'opsgraph-sequencer'`,
-      );
-    return rows.map((row) => row['pid']);
-  }
 
   async function waitingSequencers(count: number, notPid: unknown = 0): Promise<Record<string, unknown>[]> {
     let rows: Record<string, unknown>[] = [];
@@ -220,15 +212,15 @@ describe('sequencer', () => {
   });
 
   it('works on after its connection was lost', async () => {
-    const opened = await sequencer();
-    const [before] = await sequencerPids();
-    await database.orm.em.fork().execute(
-      `select pg_terminate_backend(pid) from pg_stat_activity
-         where datname = current_database() and application_name = 'opsgraph-sequencer'`,
-    );
-    await eventually(async () => opened.healthy() && !(await sequencerPids()).includes(before));
+    const proxy = await openCuttableProxy(database.url);
+    const opened = await sequencer({ databaseUrl: proxy.url });
+    await proxy.cut();
+    await eventually(() => !opened.healthy());
     await insert(await client(), 'during the outage');
+    await proxy.mend();
     await eventually(async () => (await unnumbered()) === 0);
     expect(opened.healthy()).toBe(true);
+    await opened.close();
+    await proxy.close();
   });
 });
