@@ -47,6 +47,8 @@ const environment = z.object({
   OIDC_DISCOVERY_URL: url('http:', 'https:'),
   OIDC_AUDIENCE: z.string().min(1).default('opsgraph'),
   PUBLIC_URL: url('http:', 'https:'),
+  SMTP_URL: url('smtp:', 'smtps:'),
+  MAIL_FROM: z.string().min(3).default('Opsgraph <opsgraph@localhost>'),
   SEED: z.enum(['demo', 'none']).optional(),
   ROLE: z.enum(['all', 'api', 'worker']).default('all'),
   ...limitVariables,
@@ -88,6 +90,9 @@ export interface Config {
   oidcDiscoveryUrl: string | undefined;
   oidcAudience: string;
   publicUrl: string | undefined;
+  /** Undefined means that mails are written as files below DATA_DIR. */
+  smtpUrl: string | undefined;
+  mailFrom: string;
   seedDemo: boolean;
   role: Environment['ROLE'];
   rateLimitDisabled: boolean;
@@ -138,6 +143,8 @@ export function parseConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
     oidcDiscoveryUrl: values.OIDC_DISCOVERY_URL,
     oidcAudience: values.OIDC_AUDIENCE,
     publicUrl: values.PUBLIC_URL?.replace(/\/$/, ''),
+    smtpUrl: values.SMTP_URL,
+    mailFrom: values.MAIL_FROM,
     seedDemo: values.SEED === undefined ? values.DATABASE_URL === undefined : values.SEED === 'demo',
     role: values.ROLE,
     rateLimitDisabled: values.RATE_LIMIT_DISABLED,

@@ -8,6 +8,7 @@ import type { RunMessage } from './entities/runs/run-message.js';
 import { ORGANIZATION_FILTER, WORKSPACE_FILTER } from './entities/tenancy.js';
 import { AppError } from './errors.js';
 import { createLoaders, type Loaders } from './graph/loaders/entity-loaders.js';
+import type { Mailer } from './integrations/smtp/mailer.js';
 
 /** Who an ITSM token speaks for (ITSM document, Access token claims). */
 export interface ItsmPrincipal {
@@ -131,6 +132,8 @@ export interface Services {
   jobs: JobQueue;
   secrets: SecretBox;
   itsmTokens: ItsmTokens;
+  /** Tries once and at once; what must not be lost goes through queueMail (src/domain/mail). */
+  mail: Mailer;
 }
 
 /** What somebody may try only so often, each with a count of its own. */

@@ -18,6 +18,7 @@ import type { Engine, EngineKind } from '../engines/engine.js';
 import { createEventFeed } from '../events/event-feed.js';
 import { createSequencer } from '../events/sequencer.js';
 import { createWakeChannel } from '../events/wake-channel.js';
+import { openMailer } from '../integrations/smtp/open-mailer.js';
 import { jobs } from '../jobs/index.js';
 import { createJobRunner } from '../jobs/job-runner.js';
 import { createSecretBox } from '../secret-box.js';
@@ -72,6 +73,7 @@ export async function openServices(
     engines: new Map<EngineKind, Engine>([[batch.kind, batch]]),
     secrets,
     itsmTokens,
+    mail: openMailer({ ...config, log }),
   };
   const runner = createJobRunner({
     definitions: jobs,
