@@ -5,7 +5,19 @@ const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
 const ID_BODY = new RegExp(`^[0-7][${CROCKFORD}]{25}$`);
 
 /** Prefixes of the ITSM document's identifiers and of its completion. */
-export type IdPrefix = 'aud' | 'usr' | 'org' | 'tkt' | 'evt' | 'ses' | 'team' | 'req' | 'job' | 'mail';
+export type IdPrefix =
+  | 'aud'
+  | 'key'
+  | 'idn'
+  | 'usr'
+  | 'org'
+  | 'tkt'
+  | 'evt'
+  | 'ses'
+  | 'team'
+  | 'req'
+  | 'job'
+  | 'mail';
 
 /**
  * `tkt_` + 26 characters of lower-case Crockford base32 of a UUIDv7: 128 bits, big end first, so that ids of one

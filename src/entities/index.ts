@@ -2,6 +2,7 @@ import { AuditChain } from './audit/audit-chain.js';
 import { AuditEntry } from './audit/audit-entry.js';
 import { Connection } from './connections/connection.js';
 import { Event } from './events/event.js';
+import { ApiKey } from './identity/api-key.js';
 import { BackupCode } from './identity/backup-code.js';
 import { LoginGuard } from './identity/login-guard.js';
 import { MfaChallenge } from './identity/mfa-challenge.js';
@@ -11,12 +12,14 @@ import { OidcClient } from './identity/oidc-client.js';
 import { Organization } from './identity/organization.js';
 import { PasswordToken } from './identity/password-token.js';
 import { RefreshToken } from './identity/refresh-token.js';
+import { RevokedToken } from './identity/revoked-token.js';
 import { Session } from './identity/session.js';
 import { SigningKey } from './identity/signing-key.js';
 import { Team } from './identity/team.js';
 import { TeamMember } from './identity/team-member.js';
 import { TotpFactor } from './identity/totp-factor.js';
 import { User } from './identity/user.js';
+import { UserIdentity } from './identity/user-identity.js';
 import { WebauthnCredential } from './identity/webauthn-credential.js';
 import { Workspace } from './identity/workspace.js';
 import { Mail } from './mail/mail.js';
@@ -31,6 +34,7 @@ import { TicketTotal } from './tickets/ticket-total.js';
 
 /** The explicit list: an entity that is not here has no table. */
 export const entities = [
+  ApiKey,
   AuditChain,
   AuditEntry,
   BackupCode,
@@ -47,6 +51,7 @@ export const entities = [
   Pipeline,
   PipelineRevision,
   RefreshToken,
+  RevokedToken,
   Run,
   RunMessage,
   RunTask,
@@ -59,6 +64,7 @@ export const entities = [
   TicketTotal,
   TotpFactor,
   User,
+  UserIdentity,
   WebauthnCredential,
   Workspace,
 ];

@@ -5,6 +5,7 @@ import { Migration20261120233401_ticket_total_lock } from './Migration2026112023
 import { Migration20261120233510_audit } from './Migration20261120233510_audit.js';
 import { Migration20261120233852_account_safety } from './Migration20261120233852_account_safety.js';
 import { Migration20261120234304_accounts } from './Migration20261120234304_accounts.js';
+import { Migration20261120234533_keys_and_sessions } from './Migration20261120234533_keys_and_sessions.js';
 
 /** Written by scripts/create-migration.ts. The names are what the database remembers: never rename one. */
 export const migrations = [
@@ -18,4 +19,5 @@ export const migrations = [
   { name: 'Migration20261120233510_audit', class: Migration20261120233510_audit },
   { name: 'Migration20261120233852_account_safety', class: Migration20261120233852_account_safety },
   { name: 'Migration20261120234304_accounts', class: Migration20261120234304_accounts },
+  { name: 'Migration20261120234533_keys_and_sessions', class: Migration20261120234533_keys_and_sessions },
 ];
