@@ -1,6 +1,7 @@
 import type { GraphQLFieldResolver } from 'graphql';
 import { itsmCaller, platformCaller, type RequestContext } from '../context.js';
 import {
+  forbidden,
   highestPlatformRole,
   implies,
   type Permission,
@@ -35,9 +36,7 @@ function itsmCheck(needed: Permission): Check {
   return (context) => {
     const caller = itsmCaller(context);
     if (implies(caller.permissions, needed)) return;
-    throw new AppError('AUTHORIZATION_ERROR', `This needs the permission ${needed}`, {
-      details: { requiredPermission: needed, currentRole: caller.role },
-    });
+    throw forbidden(caller, needed);
   };
 }
 

@@ -201,7 +201,12 @@ describe('POST /v1/tickets', () => {
     expect(status).toBe(403);
     expect(body.error).toMatchObject({
       code: 'AUTHORIZATION_ERROR',
-      details: { requiredPermission: 'tickets:create:team', currentRole: 'end_user', field },
+      details: {
+        requiredPermission: 'tickets:create:team',
+        requiredRole: 'service_desk_agent',
+        currentRole: 'end_user',
+        field,
+      },
     });
   });
 

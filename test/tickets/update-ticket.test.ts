@@ -324,6 +324,7 @@ describe('who may change what', () => {
       expect(status).toBe(403);
       expect(body.error.details).toEqual({
         requiredPermission: 'tickets:update:team',
+        requiredRole: 'service_desk_agent',
         currentRole: 'end_user',
         field: Object.keys(change)[0],
       });

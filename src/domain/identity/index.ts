@@ -1,9 +1,17 @@
 export { type Authenticator, createAuthenticator, type Door } from './authenticate.js';
 export { DEMO_PASSWORD } from './demo-tenants.js';
+export { forbidden } from './forbidden.js';
 export { discoveredIssuer, embeddedIssuer, type IssuerKeys } from './issuer-keys.js';
 export { createItsmTokens } from './itsm-tokens.js';
+export { lockUser, type UserLock, unlockUser } from './lock-user.js';
 export { type Credentials, type LoggedIn, login } from './login.js';
 export { type LoggedOut, logout } from './logout.js';
+export { type MfaMethod, mfaMethods } from './mfa/mfa-methods.js';
+export { regenerateBackupCodes, removeMfa } from './mfa/remove-mfa.js';
+export { confirmMfa, type MfaConfirmation, type MfaOffer, setUpMfa } from './mfa/set-up-mfa.js';
+export type { MfaChallenged } from './mfa/start-challenge.js';
+export { type MfaAnswer, verifyMfa } from './mfa/verify-mfa.js';
+export { openSession, type SessionStart } from './open-session.js';
 export {
   highestPlatformRole,
   type PlatformAction,
@@ -11,6 +19,7 @@ export {
   platformMinimumRole,
 } from './platform-permissions.js';
 export { createPlatformTokens } from './platform-tokens.js';
+export { proveIdentity, proveSecondFactor } from './prove-identity.js';
 export { refresh } from './refresh.js';
 export { requirePassword } from './require-password.js';
 export {

@@ -1,4 +1,4 @@
-import type { UserRole } from '../../entities/identity/user.js';
+import { UserRole } from '../../entities/identity/user.js';
 
 export const resources = [
   'tickets',
@@ -116,4 +116,17 @@ export function implies(held: readonly string[], needed: string): boolean {
 /** The widest scope in which the action is held, for domain code to turn into a query condition. */
 export function widestScope(held: readonly string[], resource: Resource, action: Action): Scope | undefined {
   return scopes.findLast((scope) => implies(held, `${resource}:${action}:${scope}`));
+}
+
+/** From the least to the highest. */
+const roles = Object.values(UserRole);
+
+/** Above zero when the first role stands above the second. */
+export function compareRoles(first: UserRole, second: UserRole): number {
+  return roles.indexOf(first) - roles.indexOf(second);
+}
+
+/** The lowest role that grants the permission. */
+export function leastRoleWith(needed: Permission): UserRole | undefined {
+  return roles.find((role) => implies(rolePermissions[role], needed));
 }

@@ -4,13 +4,12 @@ import { newId } from '../../entities/ids.js';
 import { Ticket } from '../../entities/tickets/ticket.js';
 import { ticketEvent } from '../../events/catalogue.js';
 import { transactional } from '../../events/transaction.js';
-import { widestScope } from '../identity/index.js';
+import { forbidden, widestScope } from '../identity/index.js';
 import { validate } from '../validate.js';
 import { ticketAssigned } from './ticket-changes.js';
 import { type CreateTicket, createTicketSchema, type TicketFields } from './ticket-input.js';
 import { priorityFrom } from './ticket-priority.js';
 import { requireReferences } from './ticket-references.js';
-import { forbidden } from './ticket-visibility.js';
 
 /** The requester is the caller unless another is named. @throws VALIDATION_ERROR, AUTHORIZATION_ERROR */
 export async function createTicket(context: RequestContext, input: CreateTicket): Promise<Ticket> {

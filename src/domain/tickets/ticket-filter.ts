@@ -3,7 +3,7 @@ import { raw } from '@mikro-orm/postgresql';
 import { z } from 'zod';
 import type { Ticket } from '../../entities/tickets/ticket.js';
 import { TicketPriority, TicketStatus, TicketType } from '../../entities/tickets/ticket-enums.js';
-import { text } from './storable-text.js';
+import { text } from '../storable-text.js';
 
 /** Several values of one filter mean any of them. */
 function anyOf<T extends z.ZodType>(item: T) {

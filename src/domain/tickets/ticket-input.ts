@@ -6,8 +6,8 @@ import {
   TicketStatus,
   TicketType,
 } from '../../entities/tickets/ticket-enums.js';
-import { customFields } from './custom-fields.js';
-import { text } from './storable-text.js';
+import { jsonObject } from '../json-object.js';
+import { text } from '../storable-text.js';
 
 const id = text().min(1).max(64);
 const label = text().trim().min(1).max(255);
@@ -25,7 +25,7 @@ const fields = {
   assigneeId: id.nullable(),
   teamId: id.nullable(),
   tags: z.array(text().trim().min(1).max(64)).max(50).transform(distinct),
-  customFields,
+  customFields: jsonObject,
 };
 
 /** Nothing is cleared at creation, so that null says the same as absent. */

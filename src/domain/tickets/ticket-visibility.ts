@@ -2,8 +2,7 @@ import type { ObjectQuery } from '@mikro-orm/core';
 import { raw } from '@mikro-orm/postgresql';
 import type { ItsmPrincipal } from '../../context.js';
 import type { Ticket } from '../../entities/tickets/ticket.js';
-import { AppError } from '../../errors.js';
-import { type Scope, widestScope } from '../identity/index.js';
+import { forbidden, type Scope, widestScope } from '../identity/index.js';
 
 /** Who stands around a ticket at this moment. */
 export interface TicketAudience {
@@ -63,11 +62,4 @@ export function ticketView(caller: ItsmPrincipal, action: 'read' | 'update'): Ti
     where: visibility.where(caller.userId),
     includes: (audience) => visibility.includes(audience, caller.userId),
   };
-}
-
-export function forbidden(caller: ItsmPrincipal, requiredPermission: string, field?: string): AppError {
-  const what = field === undefined ? 'This' : `Setting ${field}`;
-  return new AppError('AUTHORIZATION_ERROR', `${what} needs the permission ${requiredPermission}`, {
-    details: { requiredPermission, currentRole: caller.role, ...(field === undefined ? {} : { field }) },
-  });
 }

@@ -5,6 +5,7 @@ import { type ItsmPrincipal, itsmCaller, type RequestContext } from '../../conte
 import { Ticket } from '../../entities/tickets/ticket.js';
 import { invalidField, notFound } from '../../errors.js';
 import { transactional } from '../../events/transaction.js';
+import { forbidden } from '../identity/index.js';
 import { validate } from '../validate.js';
 import { requireTicketId } from './get-ticket.js';
 import { ticketEvents } from './ticket-changes.js';
@@ -12,7 +13,7 @@ import { type TicketPatch, type UpdateTicket, updateTicketSchema } from './ticke
 import { priorityFrom } from './ticket-priority.js';
 import { requireReferences } from './ticket-references.js';
 import { requireTransition } from './ticket-transitions.js';
-import { forbidden, ticketView } from './ticket-visibility.js';
+import { ticketView } from './ticket-visibility.js';
 
 type Changes = Partial<Ticket>;
 

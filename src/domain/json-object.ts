@@ -13,7 +13,7 @@ function isStorable(value: unknown, depth: number): boolean {
 }
 
 /** Any JSON object that jsonb can keep. */
-export const customFields = z.record(z.string(), z.unknown()).superRefine((fields, issues) => {
+export const jsonObject = z.record(z.string(), z.unknown()).superRefine((fields, issues) => {
   if (!isStorable(fields, 0)) {
     issues.addIssue({
       code: 'custom',
