@@ -1,8 +1,9 @@
 import { maskText } from './mask-text.js';
 import { SENTINEL } from './sentinel.js';
 
-/** Characters of one string; a longer one is replaced as a whole. */
+/** Characters of one string; a longer one is replaced as a whole, wherever the pieces are cut. */
 const MAX_LITERAL = 1_048_576;
+const REPLACED = JSON.stringify(SENTINEL);
 /** Without these a literal holds nothing, escaped or not. */
 const MAY_HOLD = /[@+\\]|%40|\d{2}/;
 const BEHIND_LITERAL = /[^ \t\r\n]/g;
@@ -36,7 +37,8 @@ export class JsonMasker {
       const next = end === -1 ? undefined : characterFrom(all, end);
       if (next === undefined) return done + this.#hold(all, start, end);
       const literal = all.slice(start, end);
-      done += next === ':' ? literal : maskLiteral(literal);
+      if (literal.length > MAX_LITERAL) done += REPLACED;
+      else done += next === ':' ? literal : maskLiteral(literal);
       at = end;
     }
   }
@@ -54,7 +56,7 @@ export class JsonMasker {
       return '';
     }
     this.#skipping = true;
-    return JSON.stringify(SENTINEL) + this.#skip(all);
+    return REPLACED + this.#skip(all);
   }
 
   /** Keeps the backslashes at the end: one of them may escape a quotation mark that is still to come. */
