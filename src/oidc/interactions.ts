@@ -3,9 +3,10 @@ import express, { type Request, type Response, Router } from 'express';
 import type Provider from 'oidc-provider';
 import { errors, type Interaction } from 'oidc-provider';
 import type { RequestClient, Services } from '../context.js';
-import { verifyCredentials } from '../domain/identity/index.js';
+import { proveIdentity, proveSecondFactor } from '../domain/identity/index.js';
 import { AppError, errorStatus } from '../errors.js';
-import { consentPage, loginPage, type Page } from './pages.js';
+import { requestIdOf } from '../gateway/request-record.js';
+import { codePage, consentPage, loginPage, type Page } from './pages.js';
 
 const FORM_LIMIT = '16kb';
 
@@ -14,7 +15,7 @@ const FORM_LIMIT = '16kb';
  * and every form carries a token derived from the interaction it was made for.
  */
 export function interactionRoutes(options: {
-  services: Pick<Services, 'orm' | 'secrets'>;
+  services: Pick<Services, 'orm' | 'secrets' | 'now' | 'config' | 'log'>;
   issuer: string;
   provider: () => Provider;
   clientOf(request: Request, response: Response): RequestClient;
@@ -38,6 +39,12 @@ export function interactionRoutes(options: {
     if (request.method === 'POST' && !isSame(field(request, 'csrf'), csrfOf(interaction.uid)))
       throw new errors.InvalidRequest('the form has expired');
     return interaction;
+  }
+
+  const attempt = (request: Request) => ({ services, requestId: requestIdOf(request) });
+
+  async function finish(request: Request, response: Response, accountId: string): Promise<void> {
+    await provider().interactionFinished(request, response, { login: { accountId, remember: false } });
   }
 
   const router = Router();
@@ -64,18 +71,33 @@ export function interactionRoutes(options: {
     const email = field(request, 'email');
     try {
       await clientOf(request, response).countAttempt('login', email);
-      const { id: accountId } = await verifyCredentials(
-        services.orm.em.fork(),
-        email,
-        field(request, 'password'),
-      );
-      await provider().interactionFinished(request, response, { login: { accountId, remember: false } });
+      const proof = await proveIdentity(attempt(request), email, field(request, 'password'));
+      if ('user' in proof) return await finish(request, response, proof.user.id);
+      send(response, codePage(formOf(interaction), proof.mfaToken));
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       send(
         response.status(errorStatus(error.code)),
         loginPage(formOf(interaction), { email, message: error.message }),
       );
+    }
+  });
+
+  router.post('/interaction/:uid/mfa', async (request, response) => {
+    const interaction = await interactionOf(request, response);
+    const mfaToken = field(request, 'mfaToken');
+    try {
+      const { user } = await proveSecondFactor(attempt(request), { mfaToken, code: field(request, 'code') });
+      await finish(request, response, user.id);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      const form = formOf(interaction);
+      // Only a wrong code may be tried again with the same challenge.
+      const again = error.code === 'AUTHENTICATION_ERROR' || error.code === 'VALIDATION_ERROR';
+      const page = again
+        ? codePage(form, mfaToken, error.message)
+        : loginPage(form, { email: '', message: error.message });
+      send(response.status(401), page);
     }
   });
 

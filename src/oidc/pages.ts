@@ -67,6 +67,22 @@ export function loginPage(
   return page(`Log in to go on to ${clientId}`, body, [new URL(redirectUri).origin]);
 }
 
+export function codePage(
+  { action, csrf, clientId, redirectUri }: Form,
+  mfaToken: string,
+  message = '',
+): Page {
+  const alert = message === '' ? '' : `<p role="alert">${escapeHtml(message)}</p>`;
+  const body = `${alert}<form method="post" action="${escapeHtml(action)}/mfa">
+<input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
+<input type="hidden" name="mfaToken" value="${escapeHtml(mfaToken)}">
+<label for="code">Code of your authenticator app, or a backup code</label>
+<input id="code" name="code" autocomplete="one-time-code" required autofocus>
+<button class="primary">Go on</button>
+</form>`;
+  return page(`Log in to go on to ${clientId}`, body, [new URL(redirectUri).origin]);
+}
+
 export function consentPage({ action, csrf, clientId, redirectUri }: Form, scopes: string[]): Page {
   const granted = scopes.map((scope) => `<li>${escapeHtml(scopeTexts[scope] ?? scope)}</li>`).join('');
   const hidden = `<input type="hidden" name="csrf" value="${escapeHtml(csrf)}">`;

@@ -23,7 +23,7 @@ function claims(roles: string[] | undefined, workspaceId: string | null | undefi
   return { realm_access: { roles: roles ?? [] }, ...(workspaceId ? { workspace_id: workspaceId } : {}) };
 }
 
-/** A deactivated user is nobody: codes and refresh tokens of theirs buy nothing more. */
+/** A deactivated or locked user is nobody: codes and refresh tokens of theirs buy nothing more. */
 export async function findAccount(services: Needs, userId: string): Promise<Account | undefined> {
   const user = await activeUser(services, userId);
   if (!user) return undefined;
@@ -32,5 +32,5 @@ export async function findAccount(services: Needs, userId: string): Promise<Acco
 }
 
 function activeUser(services: Needs, id: string): Promise<User | null> {
-  return query(services, (em) => em.findOne(User, { id, active: true }, { filters: false }));
+  return query(services, (em) => em.findOne(User, { id, active: true, lockedAt: null }, { filters: false }));
 }

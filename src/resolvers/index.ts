@@ -2,6 +2,8 @@ import type { ClassType } from 'type-graphql';
 import { AuditResolver } from './audit/audit.resolver.js';
 import { ConnectionResolver } from './connections/connection.resolver.js';
 import { AuthResolver } from './identity/auth.resolver.js';
+import { MfaResolver } from './identity/mfa.resolver.js';
+import { UserLockResolver } from './identity/user-lock.resolver.js';
 import { PipelineResolver } from './pipelines/pipeline.resolver.js';
 import { RunResolver } from './runs/run.resolver.js';
 import { TicketResolver } from './tickets/ticket.resolver.js';
@@ -10,6 +12,8 @@ import { TicketResolver } from './tickets/ticket.resolver.js';
 export const resolvers: readonly ClassType[] = [
   AuditResolver,
   AuthResolver,
+  MfaResolver,
+  UserLockResolver,
   ConnectionResolver,
   PipelineResolver,
   RunResolver,

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import type { RequestContext } from '../../context.js';
-import { RefreshToken } from '../../entities/identity/refresh-token.js';
-import { Session } from '../../entities/identity/session.js';
 import type { User } from '../../entities/identity/user.js';
-import { newId } from '../../entities/ids.js';
 import { validate } from '../validate.js';
-import { issueTokens, type TokenAnswer } from './issue-tokens.js';
+import type { TokenAnswer } from './issue-tokens.js';
+import { type MfaChallenged, startChallenge } from './mfa/start-challenge.js';
+import { openSession } from './open-session.js';
 import { verifyCredentials } from './verify-credentials.js';
 
 const credentials = z.object({
@@ -21,24 +20,14 @@ export interface LoggedIn extends TokenAnswer {
   user: User;
 }
 
-/** @throws VALIDATION_ERROR, AUTHENTICATION_ERROR, RATE_LIMIT_EXCEEDED */
-export async function login(context: RequestContext, input: Credentials): Promise<LoggedIn> {
+/**
+ * Tokens, or a challenge for whoever has a second factor.
+ * @throws VALIDATION_ERROR, AUTHENTICATION_ERROR, ACCOUNT_LOCKED
+ */
+export async function login(context: RequestContext, input: Credentials): Promise<LoggedIn | MfaChallenged> {
   const { email, password, deviceFingerprint } = validate(credentials, input);
-  await context.client?.countAttempt('login', email);
-  const user = await verifyCredentials(context.em, email, password);
-  const sessionId = newId('ses');
-  const { answer, stored } = await issueTokens(context.services, user, sessionId);
-  const em = context.em.fork();
-  const { organizationId, createdAt, expiresAt } = stored;
-  em.create(Session, {
-    id: sessionId,
-    organizationId,
-    userId: user.id,
-    deviceFingerprint: deviceFingerprint ?? null,
-    createdAt,
-    expiresAt,
-  });
-  em.create(RefreshToken, stored);
-  await em.flush();
-  return { ...answer, user };
+  const { user, mfaMethods } = await verifyCredentials(context, email, password);
+  if (mfaMethods.length > 0) return startChallenge(context, user, mfaMethods, deviceFingerprint);
+  const tokens = await openSession(context, user, { deviceFingerprint, method: 'password' });
+  return { ...tokens, user };
 }

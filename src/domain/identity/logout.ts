@@ -9,6 +9,10 @@ export interface LoggedOut {
 
 /** Ends every session of the caller, the present one included (ITSM document, Tokens and login). */
 export async function logout(context: RequestContext): Promise<LoggedOut> {
-  const sessionsTerminated = await revokeSessions(context, { userId: itsmCaller(context).userId });
+  const sessionsTerminated = await revokeSessions(
+    context,
+    { userId: itsmCaller(context).userId },
+    'auth.logged_out',
+  );
   return { revoked: true, sessionsTerminated, message: 'All active sessions were revoked' };
 }

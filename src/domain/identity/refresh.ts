@@ -27,7 +27,7 @@ export async function refresh(context: RequestContext, refreshToken: string): Pr
   throw tokenInvalid();
 }
 
-/** Undefined for a token that was used. @throws TOKEN_INVALID for an unknown one, a revoked session, a deactivated user */
+/** Undefined for a token that was used. @throws TOKEN_INVALID for an unknown one, a revoked session, a deactivated or locked user */
 async function ownerOf(
   { em, services }: RequestContext,
   hash: string,
@@ -39,7 +39,11 @@ async function ownerOf(
   const { sessionId } = token;
   const session = await reader.findOne(Session, { id: sessionId, revokedAt: null }, { filters: false });
   if (!session) throw tokenInvalid();
-  const user = await reader.findOne(User, { id: session.userId, active: true }, { filters: false });
+  const user = await reader.findOne(
+    User,
+    { id: session.userId, active: true, lockedAt: null },
+    { filters: false },
+  );
   if (!user) throw tokenInvalid();
   return { user, sessionId };
 }
@@ -66,7 +70,7 @@ async function endReusedSession(context: RequestContext, hash: string): Promise<
   if (!used?.usedAt) return;
   const graceMs = config.refreshReuseGraceSeconds * 1_000;
   if (graceMs > 0 && now().getTime() - used.usedAt.getTime() <= graceMs) return;
-  const ended = await revokeSessions(context, { id: used.sessionId });
+  const ended = await revokeSessions(context, { id: used.sessionId }, 'auth.refresh_token_reused');
   if (ended > 0)
     context.log.warn({ sessionId: used.sessionId }, 'a used refresh token came again: session revoked');
 }

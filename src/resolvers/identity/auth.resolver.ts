@@ -4,16 +4,21 @@ import { login, logout, refresh } from '../../domain/identity/index.js';
 import { Permission } from '../permission.js';
 import { LoginInput, RefreshInput } from './auth-inputs.js';
 import { JsonWebKeySet, LoginResult, LogoutResult, TokenPair } from './auth-results.js';
+import { LoginOutcome, MfaChallenge } from './mfa-types.js';
 
 @Resolver()
 export class AuthResolver {
   @Permission({ public: true })
-  @Mutation(() => LoginResult, { description: 'Exchanges an e-mail address and a password for tokens.' })
-  login(
+  @Mutation(() => LoginOutcome, { description: 'Exchanges an e-mail address and a password for tokens.' })
+  async login(
     @Arg('input', () => LoginInput) input: LoginInput,
     @Ctx() context: RequestContext,
-  ): Promise<LoginResult> {
-    return login(context, input);
+  ): Promise<LoginResult | MfaChallenge> {
+    const outcome = await login(context, input);
+    // The union is told apart by class.
+    return 'mfaToken' in outcome
+      ? Object.assign(new MfaChallenge(), outcome)
+      : Object.assign(new LoginResult(), outcome);
   }
 
   @Permission({ public: true })

@@ -6,13 +6,11 @@ import {
   LogoutDocument,
   RefreshTokensDocument,
 } from './auth.generated.js';
+import { neverStored } from './never-stored.js';
 
 const tags = ['Authentication'];
 /** A verifier that meets an unknown key id asks again by itself (RFC 7517 section 4.5), so five minutes hurt nobody. */
 const KEYS_CACHED_SECONDS = 300;
-
-/** RFC 6749 section 5.1. */
-const neverStored = () => ({ 'cache-control': 'no-store' });
 
 export const authRoutes = routes(import.meta.url, [
   route(LoginDocument, {
@@ -27,7 +25,8 @@ export const authRoutes = routes(import.meta.url, [
     variables: ({ body, headers }) => ({
       input: { ...body, deviceFingerprint: body.deviceFingerprint ?? headers['x-device-fingerprint'] },
     }),
-    status: 200,
+    nulls: { assertionOptions: 'omit' },
+    status: ({ login }) => ('mfaToken' in login ? 202 : 200),
     responseHeaders: neverStored,
   }),
   route(RefreshTokensDocument, {
