@@ -12,7 +12,7 @@ export async function createPipeline(context: RequestContext, input: CreatePipel
   const caller = platformCaller(context);
   const fields = validate(createPipelineSchema, input);
   return transactional(context, async ({ em }) => {
-    await requireConnections(em, fields);
+    await requireConnections(context, em, fields);
     const now = context.services.now();
     const pipeline = em.create(Pipeline, {
       ...fields,

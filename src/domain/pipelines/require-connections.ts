@@ -1,18 +1,34 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { RequestContext } from '../../context.js';
 import { Connection } from '../../entities/connections/connection.js';
+import { WORKSPACE_FILTER } from '../../entities/tenancy.js';
 import { invalid } from '../../errors.js';
+import { requireOwnWorkspace } from '../workspace-resource.js';
 
 interface ConnectionFields {
   sourceConnectionId?: string | null | undefined;
   targetConnectionId?: string | null | undefined;
 }
 
-/** @throws VALIDATION_ERROR naming each field whose connection the workspace does not have. */
-export async function requireConnections(em: EntityManager, fields: ConnectionFields): Promise<void> {
+/**
+ * @throws AUTHORIZATION_ERROR for a connection of another workspace, VALIDATION_ERROR naming each field whose connection
+ * does not exist
+ */
+export async function requireConnections(
+  context: RequestContext,
+  em: EntityManager,
+  fields: ConnectionFields,
+): Promise<void> {
   const named = (['sourceConnectionId', 'targetConnectionId'] as const).filter((field) => fields[field]);
   if (named.length === 0) return;
   const ids = named.flatMap((field) => fields[field] ?? []);
-  const found = new Set((await em.find(Connection, { id: { $in: ids } })).map((connection) => connection.id));
+  const connections = await em.find(
+    Connection,
+    { id: { $in: ids } },
+    { fields: ['id', 'workspaceId'], filters: { [WORKSPACE_FILTER]: false } },
+  );
+  for (const { workspaceId } of connections) requireOwnWorkspace(context, workspaceId);
+  const found = new Set(connections.map((connection) => connection.id));
   const problems = named
     .filter((field) => !found.has(fields[field] ?? ''))
     .map((field) => ({

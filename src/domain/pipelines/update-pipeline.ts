@@ -20,7 +20,7 @@ export async function updatePipeline(
       em,
       lockMode: LockMode.PESSIMISTIC_WRITE,
     });
-    await requireConnections(em, changes);
+    await requireConnections(context, em, changes);
     em.assign(pipeline, { ...changes, version: pipeline.version + 1, updatedAt: context.services.now() });
     recordRevision(em, pipeline, platformCaller(context).subject, 'Update');
     return pipeline;

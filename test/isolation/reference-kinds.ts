@@ -1,0 +1,159 @@
+import { recordAudit } from '../../src/domain/audit/index.js';
+import { Team } from '../../src/entities/identity/team.js';
+import { UserRole } from '../../src/entities/identity/user.js';
+import { newId, newUuid } from '../../src/entities/ids.js';
+import { type Actor, insertUser } from './houses.js';
+
+/** What an id in an operation may point at. */
+export interface Kind {
+  /** Whose it is: a workspace's is refused to another workspace of the organization (403) instead of absent (404). */
+  readonly owner: 'organization' | 'workspace';
+  /** A new one in the actor's house. */
+  make(actor: Actor): Promise<string>;
+  /** An id of the right form that nothing has. */
+  absent(): string;
+}
+
+const yamlDefinition = `apiVersion: v1
+name: numbers
+source: { id: numbers, type: inline, rows: [{ n: 1 }] }
+target: { id: out, type: file, path: numbers.parquet, mode: OVERWRITE }
+`;
+
+/** One line per kind of thing that ids point at. The name is that of the GraphQL type, with a small first letter. */
+export const kinds = {
+  ticket: {
+    owner: 'organization',
+    make: (actor) => created(actor.asItsm('POST', '/v1/tickets', { title: actor.house.marker })),
+    absent: () => newId('tkt'),
+  },
+  user: {
+    owner: 'organization',
+    make: async ({ houses, house }) => (await insertUser(houses, house, UserRole.end_user)).id,
+    absent: () => newId('usr'),
+  },
+  team: { owner: 'organization', make: insertTeam, absent: () => newId('team') },
+  session: {
+    owner: 'organization',
+    make: async ({ houses, house }) => (await houses.actor(house)).sessionId,
+    absent: () => newId('ses'),
+  },
+  connection: {
+    owner: 'workspace',
+    make: (actor) => created(actor.asPlatform('POST', '/api/v1/connections', connectionBody(actor))),
+    absent: newUuid,
+  },
+  pipeline: {
+    owner: 'workspace',
+    make: (actor) => created(actor.asPlatform('POST', '/api/v1/pipelines', pipelineBody(actor))),
+    absent: newUuid,
+  },
+  run: {
+    owner: 'workspace',
+    make: async (actor) => {
+      const pipelineId = await kinds.pipeline.make(actor);
+      return created(actor.asPlatform('POST', `/api/v1/pipelines/${pipelineId}/run`), 'runId');
+    },
+    absent: newUuid,
+  },
+  workspace: { owner: 'workspace', make: async ({ house }) => house.workspaceId, absent: newUuid },
+} satisfies Record<string, Kind>;
+
+export type KindName = keyof typeof kinds;
+
+/** Ids whose argument does not say by its own name or by what the field returns what they point at. */
+export const pointsAt: Readonly<Record<string, KindName>> = {
+  'Query.tickets.startingAfter': 'ticket',
+  'Query.tickets.endingBefore': 'ticket',
+  'CreateTicketInput.requesterId': 'user',
+  'CreateTicketInput.assigneeId': 'user',
+  'UpdateTicketInput.requesterId': 'user',
+  'UpdateTicketInput.assigneeId': 'user',
+  'TicketFilterInput.requesterId': 'user',
+  'TicketFilterInput.assigneeId': 'user',
+};
+
+/** Named like ids without being any. */
+export const noReferences: ReadonlySet<string> = new Set<string>([]);
+
+/** Rows that operations show but no id points at: made once in each house before the first operation. */
+export const seeds: readonly ((actor: Actor) => Promise<void>)[] = [
+  ({ houses, house, userId }) =>
+    recordAudit(houses.em(), {
+      organizationId: house.organizationId,
+      actor: { type: 'user', id: userId },
+      action: 'auth.login_failed',
+      resource: { type: 'user', id: userId },
+      after: { note: house.marker },
+    }),
+];
+
+/** Values without which an operation does not succeed. What is not here is made from its type. */
+export const values: Readonly<Record<string, (actor: Actor) => unknown>> = {
+  'LoginInput.email': ({ email }) => email,
+  'LoginInput.password': () => 'opsgraph-demo',
+  'RefreshInput.refreshToken': async ({ houses, email }) => {
+    const body = { email, password: 'opsgraph-demo' };
+    const { refreshToken } = (await (await login(houses.app.url, body)).json()) as { refreshToken: string };
+    return refreshToken;
+  },
+  'CreatePipelineInput.yamlDefinition': () => yamlDefinition,
+  'CreateConnectionInput.config': (actor) => connectionBody(actor).config,
+  'CreateConnectionInput.credentials': (actor) => connectionBody(actor).credentials,
+};
+
+/**
+ * Operations that are let in by a secret of their own or need a second step outside of them, and take no id: there is
+ * nothing foreign to name, and they are not tried.
+ */
+export const bySecret: Readonly<Record<string, string>> = {};
+
+/** Lists whose rows no fixture of this table makes. */
+export const emptyLists: Readonly<Record<string, string>> = {};
+
+function login(url: string, body: object) {
+  return fetch(`${url}/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
+
+function pipelineBody({ house }: Actor) {
+  return { name: house.marker, yamlDefinition };
+}
+
+function connectionBody({ house }: Actor) {
+  return {
+    name: `${house.marker} ${newUuid()}`,
+    type: 'postgres',
+    config: { host: '127.0.0.1', port: 1, database: 'none' },
+    credentials: { username: 'nobody' },
+  };
+}
+
+async function insertTeam({ houses, house }: Actor): Promise<string> {
+  const id = newId('team');
+  const { organizationId, marker } = house;
+  await houses.em().insert(Team, { id, organizationId, name: `${marker} ${id}`, createdAt: new Date() });
+  return id;
+}
+
+async function created(answer: ReturnType<Actor['asItsm']>, field = 'id'): Promise<string> {
+  const { status, body } = await answer;
+  if (status >= 300) throw new Error(`A fixture was not made: ${status} ${JSON.stringify(body)}`);
+  return body[field];
+}
+
+/** A new one of a kind, remembered as belonging to the actor's house. */
+export async function make(kind: KindName, actor: Actor): Promise<string> {
+  const id = await kinds[kind].make(actor);
+  actor.house.made[kinds[kind].owner].add(id);
+  return id;
+}
+
+/** One of everything there is, in the actor's house. */
+export async function furnish(actor: Actor): Promise<void> {
+  for (const kind of Object.keys(kinds) as KindName[]) await make(kind, actor);
+  for (const seed of seeds) await seed(actor);
+}
