@@ -2,6 +2,7 @@ import path from 'node:path';
 import proxyAddress from 'proxy-addr';
 import { z } from 'zod';
 import { type LimitName, type LimitValues, limitTable } from './gateway/rate-limit/limit-table.js';
+import { parseUpstreams, type Upstream } from './gateway/upstream/parse-upstreams.js';
 
 const flag = z
   .enum(['true', 'false', '1', '0', ''])
@@ -37,6 +38,18 @@ const addresses = list.refine((ranges) => ranges.every(isAddressRange), {
   error: 'must be IP addresses, CIDR ranges, or loopback, linklocal, uniquelocal, separated by commas',
 });
 
+const upstreams = z
+  .string()
+  .default('{}')
+  .transform((text, issues): Upstream[] => {
+    try {
+      return parseUpstreams(text);
+    } catch (error) {
+      issues.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+      return z.NEVER;
+    }
+  });
+
 const environment = z.object({
   PORT: z.coerce.number().int().min(0).max(65_535).default(4000),
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -55,6 +68,8 @@ const environment = z.object({
   RATE_LIMIT_DISABLED: flag,
   RATE_LIMIT_FAIL: z.enum(['open', 'closed']).default('open'),
   TRUSTED_PROXIES: addresses,
+  GATEWAY_UPSTREAMS: upstreams,
+  GATEWAY_UPSTREAM_TIMEOUT_MS: z.coerce.number().int().min(100).max(600_000).default(30_000),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   GRAPHQL_INTROSPECTION: z
     .enum(['true', 'false'])
@@ -102,6 +117,10 @@ export interface Config {
   rateLimitFail: Environment['RATE_LIMIT_FAIL'];
   /** Whose X-Forwarded-For is believed. */
   trustedProxies: string[];
+  /** Back ends that serve a path prefix in place of this process, the longest prefix first. */
+  upstreams: Upstream[];
+  /** Until an upstream's first byte. */
+  upstreamTimeoutMs: number;
   logLevel: Environment['LOG_LEVEL'];
   graphqlIntrospection: boolean;
   graphqlExplorer: boolean;
@@ -151,6 +170,8 @@ export function parseConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
     rateLimits: limitValues(values),
     rateLimitFail: values.RATE_LIMIT_FAIL,
     trustedProxies: values.TRUSTED_PROXIES,
+    upstreams: values.GATEWAY_UPSTREAMS,
+    upstreamTimeoutMs: values.GATEWAY_UPSTREAM_TIMEOUT_MS,
     logLevel: values.LOG_LEVEL,
     graphqlIntrospection: values.GRAPHQL_INTROSPECTION,
     graphqlExplorer: values.GRAPHQL_EXPLORER,

@@ -36,10 +36,38 @@ describe('parseConfig', () => {
     ['OIDC_DISCOVERY_URL', 'issuer', /OIDC_DISCOVERY_URL: /],
     ['SEED', 'yes', /SEED: /],
     ['ROLE', 'both', /ROLE: /],
+    [
+      'GATEWAY_UPSTREAMS',
+      'http://copilot',
+      /GATEWAY_UPSTREAMS: must be a JSON object of path prefixes and URLs/,
+    ],
+    [
+      'GATEWAY_UPSTREAMS',
+      '{"/v1":"http://h"}',
+      /GATEWAY_UPSTREAMS: has a prefix that does not begin with \/api\//,
+    ],
+    ['GATEWAY_UPSTREAMS', '{"/api/v1/":"http://h"}', /GATEWAY_UPSTREAMS: has a prefix/],
+    ['GATEWAY_UPSTREAMS', '{"/api/v1/ai":7}', /GATEWAY_UPSTREAMS: has no URL for \/api\/v1\/ai/],
+    [
+      'GATEWAY_UPSTREAMS',
+      '{"/api/v1/ai":"ftp://h"}',
+      /GATEWAY_UPSTREAMS: has a URL for \/api\/v1\/ai that is not/,
+    ],
+    ['GATEWAY_UPSTREAMS', '{"/api/v1/ai":"http://u:p@h"}', /GATEWAY_UPSTREAMS: has a URL for/],
+    ['GATEWAY_UPSTREAM_TIMEOUT_MS', '0', /GATEWAY_UPSTREAM_TIMEOUT_MS: /],
     ['RATE_LIMIT_DISABLED', 'maybe', /RATE_LIMIT_DISABLED: /],
     ['OPSGRAPH_SECRET_KEY', 'short', /OPSGRAPH_SECRET_KEY: must be 32 bytes in hexadecimal/],
   ])('refuses %s=%s with a sentence', (name, value, sentence) => {
     expect(() => parseConfig({ [name]: value }, '/')).toThrow(sentence);
+  });
+
+  it('reads upstreams, the most specific first', () => {
+    const text = '{"/api/v1":"https://all.example/base/","/api/v1/copilot":"http://copilot:8000"}';
+    expect(parseConfig({ GATEWAY_UPSTREAMS: text }, '/').upstreams).toEqual([
+      { prefix: '/api/v1/copilot', service: 'copilot', origin: 'http://copilot:8000', basePath: '' },
+      { prefix: '/api/v1', service: 'v1', origin: 'https://all.example', basePath: '/base' },
+    ]);
+    expect(parseConfig({}, '/').upstreams).toEqual([]);
   });
 
   it('names every wrong variable at once', () => {
