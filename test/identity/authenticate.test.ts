@@ -7,11 +7,11 @@ import {
   createPlatformTokens,
   DEMO_PASSWORD,
   embeddedIssuer,
-  login,
   seedDemo,
 } from '../../src/domain/identity/index.js';
 import { type ServedIssuer, serveIssuer } from '../oidc/served-issuer.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { loggedIn } from './logged-in.js';
 import { startNode, type TestNode } from './node.js';
 
 const TOKEN_INVALID = { code: 'TOKEN_INVALID' };
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const issuer = embeddedIssuer(undefined, served.keys);
   const platform = createPlatformTokens({ issuer, audience: 'opsgraph', services: node.services });
   authenticator = createAuthenticator({ itsm: node.services.itsmTokens, platform });
-  ours = (await login(node.anonymous(), { email: 'user@acme.test', password: DEMO_PASSWORD })).accessToken;
+  ours = (await loggedIn(node.anonymous(), { email: 'user@acme.test', password: DEMO_PASSWORD })).accessToken;
   const body = new URLSearchParams({
     grant_type: 'client_credentials',
     client_id: 'demo-admin',

@@ -12,12 +12,12 @@ import {
 } from 'jose';
 import { describeFailure } from '../../src/describe-failure.js';
 import { DEMO_PASSWORD } from '../../src/domain/identity/demo-tenants.js';
-import { login } from '../../src/domain/identity/index.js';
 import { seedDemo } from '../../src/domain/identity/seed-demo.js';
 import { createSigningKeys } from '../../src/domain/identity/signing-keys.js';
 import { SigningKey } from '../../src/entities/identity/signing-key.js';
 import { openCuttableProxy } from '../jobs/cuttable-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { loggedIn } from './logged-in.js';
 import { startNode, type TestNode } from './node.js';
 
 let database: TestDatabase;
@@ -29,7 +29,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   node = await startNode(database.url);
   await seedDemo(node.services);
-  ({ accessToken, refreshToken } = await login(node.anonymous(), {
+  ({ accessToken, refreshToken } = await loggedIn(node.anonymous(), {
     email: 'agent@acme.test',
     password: DEMO_PASSWORD,
   }));
@@ -190,8 +190,8 @@ describe('while the database is away', () => {
     const proxy = await openCuttableProxy(database.url);
     const running = await startNode(proxy.url);
     const credentials = { email: 'agent@acme.test', password: DEMO_PASSWORD };
-    const seen = await login(running.anonymous(), credentials);
-    const unseen = await login(running.anonymous(), credentials);
+    const seen = await loggedIn(running.anonymous(), credentials);
+    const unseen = await loggedIn(running.anonymous(), credentials);
     await running.services.itsmTokens.verify(seen.accessToken);
     const fresh = await startNode(proxy.url);
     await proxy.cut();

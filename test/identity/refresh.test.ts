@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createContext, type RequestContext } from '../../src/context.js';
 import { DEMO_PASSWORD } from '../../src/domain/identity/demo-tenants.js';
-import { type LoggedIn, login, logout, refresh } from '../../src/domain/identity/index.js';
+import { type LoggedIn, logout, refresh } from '../../src/domain/identity/index.js';
 import { seedDemo } from '../../src/domain/identity/seed-demo.js';
 import { User } from '../../src/entities/identity/user.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { loggedIn } from './logged-in.js';
 import { startNode, type TestNode } from './node.js';
 
 const MINUTE_MS = 60_000;
@@ -24,7 +25,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   node.clock.offsetMs = 0;
-  pair = await login(node.anonymous(), { email: 'manager@acme.test', password: DEMO_PASSWORD });
+  pair = await loggedIn(node.anonymous(), { email: 'manager@acme.test', password: DEMO_PASSWORD });
 });
 
 afterAll(async () => {
@@ -122,9 +123,12 @@ describe('refresh', () => {
 describe('logout', () => {
   it('ends every session of the user and nobody else’s, on every node, at once', async () => {
     await logout(await callerOf(node, pair.accessToken));
-    const first = await login(node.anonymous(), { email: 'manager@acme.test', password: DEMO_PASSWORD });
-    const second = await login(other.anonymous(), { email: 'manager@acme.test', password: DEMO_PASSWORD });
-    const stranger = await login(node.anonymous(), { email: 'manager@globex.test', password: DEMO_PASSWORD });
+    const first = await loggedIn(node.anonymous(), { email: 'manager@acme.test', password: DEMO_PASSWORD });
+    const second = await loggedIn(other.anonymous(), { email: 'manager@acme.test', password: DEMO_PASSWORD });
+    const stranger = await loggedIn(node.anonymous(), {
+      email: 'manager@globex.test',
+      password: DEMO_PASSWORD,
+    });
     await other.services.itsmTokens.verify(second.accessToken);
 
     expect(await logout(await callerOf(node, first.accessToken))).toEqual({

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { type App, startApp } from '../../src/app.js';
 import { parseConfig } from '../../src/config.js';
 import { clientCredential, userCredential } from './credentials.js';
@@ -19,8 +19,17 @@ export interface TestApp extends App {
   close(): Promise<void>;
 }
 
+/** For tests that read the log or hold the clock. */
+export interface TestAppOptions {
+  log?: Logger;
+  now?: () => Date;
+}
+
 /** The whole server on a free port, over a database of its own with the demo data; limited only with RATE_LIMIT_DISABLED=false. */
-export async function startTestApp(env: Record<string, string> = {}): Promise<TestApp> {
+export async function startTestApp(
+  env: Record<string, string> = {},
+  { log = pino({ level: 'silent' }), now }: TestAppOptions = {},
+): Promise<TestApp> {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'opsgraph-test-'));
   const config = parseConfig(
@@ -35,7 +44,7 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
     },
     dataDir,
   );
-  const app = await startApp({ config, log: pino({ level: 'silent' }) });
+  const app = await startApp({ config, log, ...(now && { now }) });
   return {
     ...app,
     database,
