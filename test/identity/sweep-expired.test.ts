@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   createSigningKeys,
   DEMO_PASSWORD,
-  login,
   refresh,
   seedDemo,
   sweepExpired,
 } from '../../src/domain/identity/index.js';
 import { artifactStore } from '../../src/oidc/artifact-store.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { loggedIn } from './logged-in.js';
 import { startNode, type TestNode } from './node.js';
 
 const HOUR_MS = 3_600_000;
@@ -40,7 +40,7 @@ async function count(table: string): Promise<number> {
 
 describe('the sweep', () => {
   it('deletes what has expired, however much it is, and leaves what is still good', async () => {
-    const { refreshToken } = await login(node.anonymous(), {
+    const { refreshToken } = await loggedIn(node.anonymous(), {
       email: 'user@acme.test',
       password: DEMO_PASSWORD,
     });
