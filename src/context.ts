@@ -22,6 +22,8 @@ export interface ItsmPrincipal {
   permissions: readonly string[];
   /** Set when the credential was an API key: its id and how many requests a minute it may send. */
   apiKey?: { readonly id: string; readonly perMinute: number };
+  /** Milliseconds since 1970; undefined for what has no end. */
+  expiresAt?: number;
 }
 
 /** In the order of the platform document's hierarchy; the highest held counts. */
@@ -30,12 +32,16 @@ export type PlatformRole = keyof typeof platformRoles;
 
 /** Who a platform token speaks for, and in which workspace. */
 export interface PlatformPrincipal {
+  /** Who vouches for the subject; one name for the embedded issuer, whatever address it is reached by. */
+  issuer: string;
   subject: string;
   email: string | undefined;
   roles: readonly PlatformRole[];
   workspaceId: string;
   workspaceSlug: string;
   organizationId: string;
+  /** Milliseconds since 1970. */
+  expiresAt?: number;
 }
 
 /** Who sent the request; both may be set once an OIDC identity is linked to a user. */
@@ -107,6 +113,8 @@ export interface ItsmTokens {
   publicJwks(): Promise<PublicJwk[]>;
   /** Access tokens of these sessions are refused from now on, on every node; to be called after the commit. */
   sessionsRevoked(sessionIds: readonly string[]): void;
+  /** The same for single access tokens, by their jti. */
+  tokensRevoked(tokenIds: readonly string[]): void;
   close(): Promise<void>;
 }
 
@@ -148,6 +156,19 @@ export interface RequestClient {
    * @throws RATE_LIMIT_EXCEEDED after too many attempts from this address at this account within a minute
    */
   countAttempt(action: AttemptedAction, account: string): Promise<void>;
+  /** X-Device-Fingerprint: what the client calls its device. */
+  readonly deviceFingerprint?: string | undefined;
+  /** Slug of the organization that X-Tenant-Slug names, or else the subdomain of Origin. */
+  readonly tenantSlug?: string | undefined;
+  /** Of a browser that asked to be kept signed in by cookie. */
+  readonly authCookie?: AuthCookie | undefined;
+}
+
+/** The cookie itsm_auth_token of the answer being made. */
+export interface AuthCookie {
+  /** @param seconds for which the browser keeps it */
+  set(accessToken: string, seconds: number): void;
+  clear(): void;
 }
 
 /** What lives as long as one request or one job. */
@@ -192,6 +213,16 @@ export function createContext(
 export function itsmCaller(context: RequestContext): ItsmPrincipal {
   if (!context.caller.itsm) throw new AppError('AUTHENTICATION_ERROR', 'An ITSM access token is required');
   return context.caller.itsm;
+}
+
+/**
+ * For what only a person may do, such as ending their own sessions.
+ * @throws AUTHENTICATION_ERROR when no ITSM credential came with the request, AUTHORIZATION_ERROR for an API key
+ */
+export function itsmUser(context: RequestContext): ItsmPrincipal {
+  const caller = itsmCaller(context);
+  if (caller.apiKey) throw new AppError('AUTHORIZATION_ERROR', 'This needs a login: an API key cannot do it');
+  return caller;
 }
 
 /** @throws AUTHENTICATION_ERROR when no platform token came with the request. */

@@ -8,6 +8,8 @@ import { tokenInvalid } from './token-error.js';
 export interface IssuerKeys {
   /** @throws SERVICE_UNAVAILABLE while the issuer can't be asked who it is. */
   accepts(issuer: unknown): Promise<boolean>;
+  /** What an issuer of several addresses is called in links to users; otherwise its own name. */
+  name?: string;
   /** @throws TOKEN_INVALID for an unknown key, SERVICE_UNAVAILABLE while the keys can't be had. */
   key: JWTVerifyGetKey;
   algorithms: string[];
@@ -16,6 +18,8 @@ export interface IssuerKeys {
 }
 
 const SERVICE = 'oidc';
+/** So that links survive a new PUBLIC_URL and are good on every node. */
+const EMBEDDED_ISSUER = 'urn:opsgraph:oidc';
 const TIMEOUT_MS = 5_000;
 /** After a failure the issuer is left alone for so long; callers are told to come back then. */
 const RETRY_AFTER_MS = 1_000;
@@ -122,6 +126,7 @@ function issuerAway(cause: unknown) {
  */
 export function embeddedIssuer(publicUrl: string | undefined, keys: SigningKeys): IssuerKeys {
   return {
+    name: EMBEDDED_ISSUER,
     algorithms: ['RS256'],
     typ: 'at+jwt',
     accepts: async (name) => (publicUrl === undefined ? isOidcPath(name) : name === `${publicUrl}/oidc`),

@@ -3,8 +3,10 @@ import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import type { ItsmPrincipal, ItsmTokens, Services } from '../../context.js';
 import { UserRole } from '../../entities/identity/user.js';
-import { createRevokedSessions } from './revoked-sessions.js';
+import { createLastUse } from './last-use.js';
+import { createRevocations } from './revocations.js';
 import { rolePermissions } from './role-permissions.js';
+import { extendSessions } from './session-use.js';
 import { createSigningKeys } from './signing-keys.js';
 import { tokenError, tokenInvalid } from './token-error.js';
 import { ACCESS_TOKEN_SECONDS, REFRESH_TOKEN_SECONDS } from './token-lifetimes.js';
@@ -37,7 +39,8 @@ export function createItsmTokens(
 ): ItsmTokens {
   const { now } = services;
   const keys = createSigningKeys(services, 'itsm');
-  const revoked = createRevokedSessions(services);
+  const revoked = createRevocations(services);
+  const uses = createLastUse(services, 'sessions', extendSessions);
   const verified = createVerifiedTokens<ItsmPrincipal>();
 
   const keyOf: JWTVerifyGetKey = async ({ kid }) => {
@@ -73,7 +76,17 @@ export function createItsmTokens(
     const claims = accessClaims.safeParse(payload);
     if (!claims.success) throw tokenInvalid(claims.error);
     const { sub, email, organizationId, role, sessionId, permissions, jti, exp } = claims.data;
-    const principal = { userId: sub, email, organizationId, role, sessionId, tokenId: jti, permissions };
+    const expiresAt = exp * 1_000;
+    const principal: ItsmPrincipal = {
+      userId: sub,
+      email,
+      organizationId,
+      role,
+      sessionId,
+      tokenId: jti,
+      permissions,
+      expiresAt,
+    };
     verified.set(token, principal, exp);
     return principal;
   }
@@ -86,7 +99,8 @@ export function createItsmTokens(
     async verify(token) {
       const principal = verified.get(token, now()) ?? (await verifySignature(token));
       await revoked.ready();
-      if (revoked.has(principal.sessionId)) throw tokenInvalid();
+      if (revoked.has(principal.sessionId) || revoked.has(principal.tokenId)) throw tokenInvalid();
+      uses.note(principal.sessionId);
       return principal;
     },
     issueRefresh: (userId, sessionId) => sign('refresh', { sub: userId, sessionId }),
@@ -99,7 +113,9 @@ export function createItsmTokens(
     },
     publicJwks: () => keys.publicJwks(),
     sessionsRevoked: (sessionIds) => revoked.announce(sessionIds),
+    tokensRevoked: (tokenIds) => revoked.announce(tokenIds),
     async close() {
+      await uses.close();
       await Promise.all([keys.close(), revoked.close()]);
     },
   };

@@ -1,4 +1,4 @@
-import { itsmCaller, type RequestContext } from '../../context.js';
+import { itsmUser, type RequestContext } from '../../context.js';
 import { revokeSessions } from './revoke-sessions.js';
 
 export interface LoggedOut {
@@ -9,10 +9,8 @@ export interface LoggedOut {
 
 /** Ends every session of the caller, the present one included (ITSM document, Tokens and login). */
 export async function logout(context: RequestContext): Promise<LoggedOut> {
-  const sessionsTerminated = await revokeSessions(
-    context,
-    { userId: itsmCaller(context).userId },
-    'auth.logged_out',
-  );
+  const { userId } = itsmUser(context);
+  const sessionsTerminated = await revokeSessions(context, { userId }, 'auth.logged_out');
+  context.client?.authCookie?.clear();
   return { revoked: true, sessionsTerminated, message: 'All active sessions were revoked' };
 }

@@ -32,13 +32,13 @@ export async function openSession(
   const { answer, stored } = await issueTokens(services, user, sessionId);
   const { organizationId, createdAt, expiresAt } = stored;
   await services.orm.em.fork().transactional(async (em) => {
-    await holdUsable(em, user.id);
+    await holdUsable(em, user);
     await together?.(em);
     em.create(Session, {
       id: sessionId,
       organizationId,
       userId: user.id,
-      deviceFingerprint: deviceFingerprint ?? null,
+      deviceFingerprint: deviceFingerprint ?? client?.deviceFingerprint ?? null,
       createdAt,
       expiresAt,
       slidingExpiration: user.role !== UserRole.super_admin,
@@ -55,16 +55,23 @@ export async function openSession(
       requestId,
     });
   });
+  client?.authCookie?.set(answer.accessToken, answer.expiresIn);
   return answer;
 }
 
 /**
- * The user's row stays as it is until the transaction ends.
- * @throws AUTHENTICATION_ERROR for a deactivated user, ACCOUNT_LOCKED
+ * The user's row stays as it is until the transaction ends. A password that was set since it was proved ends the login:
+ * the new one ended all sessions, and would not have ended this one.
+ * @throws AUTHENTICATION_ERROR for a deactivated user or a new password, ACCOUNT_LOCKED
  */
-export async function holdUsable(em: EntityManager, id: string): Promise<void> {
-  const options = { filters: false, lockMode: LockMode.PESSIMISTIC_READ } as const;
+export async function holdUsable(
+  em: EntityManager,
+  { id, passwordHash }: Pick<User, 'id' | 'passwordHash'>,
+): Promise<void> {
+  const options = { filters: false, lockMode: LockMode.PESSIMISTIC_READ, refresh: true } as const;
   const user = await em.findOne(User, { id }, options);
   if (!user?.active) throw new AppError('AUTHENTICATION_ERROR', 'The user is not active');
+  if (user.passwordHash !== passwordHash)
+    throw new AppError('AUTHENTICATION_ERROR', 'The password was changed meanwhile');
   if (user.lockedAt) throw lockedByAdministrator();
 }

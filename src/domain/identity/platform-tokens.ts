@@ -21,6 +21,7 @@ const WORKSPACES_REMEMBERED = 1_000;
 
 /** Platform document, Authentication 3. Roles we don't know belong to somebody else's application. */
 const platformClaims = z.object({
+  iss: z.string(),
   sub: z.string().min(1),
   exp: z.number(),
   email: z.string().optional().catch(undefined),
@@ -54,11 +55,20 @@ export function createPlatformTokens(options: {
     const payload = await verifySignature(issuer, audience, token, services.now());
     const claims = platformClaims.safeParse(payload);
     if (!claims.success) throw tokenInvalid(claims.error);
-    const { sub, exp, email, workspace_id, realm_access } = claims.data;
+    const { iss, sub, exp, email, workspace_id, realm_access } = claims.data;
     const roles = (realm_access?.roles ?? []).filter(isPlatformRole);
     if (roles.length === 0) throw forbidden('The token carries none of the roles of the platform');
     const { id, slug, organizationId } = await workspaceOf(workspace_id);
-    const principal = { subject: sub, email, roles, workspaceId: id, workspaceSlug: slug, organizationId };
+    const principal: PlatformPrincipal = {
+      issuer: issuer.name ?? iss,
+      subject: sub,
+      email,
+      roles,
+      workspaceId: id,
+      workspaceSlug: slug,
+      organizationId,
+      expiresAt: exp * 1_000,
+    };
     verified.set(token, principal, exp);
     return principal;
   }

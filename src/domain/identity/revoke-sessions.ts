@@ -3,7 +3,10 @@ import type { RequestContext } from '../../context.js';
 import { Session } from '../../entities/identity/session.js';
 import { auditSource, recordAudit } from '../audit/index.js';
 
-type Which = { id: string } | { userId: string };
+/** One, all of a user, or all of a user but the one in use. */
+/** All of a user's but one. */
+type AllBut = { userId: string; id: { $ne: string } };
+type Which = { id: string; userId?: string } | { userId: string; id?: { $ne: string } };
 
 /**
  * Ends the sessions that are still alive; their access tokens are refused at once, on every node. How many ended.
@@ -19,7 +22,10 @@ export async function revokeSessions(
     const sessions = await endSessions(em, which, services.now());
     const [first] = sessions;
     if (first === undefined) return sessions;
-    const resource = 'id' in which ? { type: 'session', id: which.id } : { type: 'user', id: which.userId };
+    const resource =
+      typeof which.id === 'string'
+        ? { type: 'session', id: which.id }
+        : { type: 'user', id: which.userId ?? null };
     const { organizationId } = first;
     const after = { sessionsTerminated: sessions.length };
     await recordAudit(em, { ...auditSource(context), organizationId, action, resource, after });
@@ -32,7 +38,7 @@ export async function revokeSessions(
 /** For a transaction of the caller's, who tells `sessionsRevoked` after the commit. */
 export async function endSessions(
   em: EntityManager,
-  which: Which,
+  which: Which | AllBut,
   now: Date,
 ): Promise<{ id: string; organizationId: string }[]> {
   return em

@@ -107,6 +107,10 @@ for (const resource of resources) {
   }
 }
 
+export function isPermission(text: string): text is Permission {
+  return grantsOf.has(text);
+}
+
 /** Whether one of the held permissions grants the needed one; an unknown permission is granted by nothing. */
 export function implies(held: readonly string[], needed: string): boolean {
   const grants = grantsOf.get(needed);

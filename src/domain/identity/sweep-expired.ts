@@ -1,4 +1,6 @@
 import type { Services } from '../../context.js';
+import { LOCK_MS, WINDOW_MS } from './attempt-limit.js';
+import { REVOCATIONS_REMEMBERED_MS } from './revocations.js';
 import { RETIRED_KEYS_VERIFY_MS } from './token-lifetimes.js';
 
 /** Rows deleted by one statement: short enough never to be felt by a login. */
@@ -8,7 +10,12 @@ const DAY_MS = 24 * 3_600_000;
 /** What is of no use any more, and how long after its time. A session outlives its last access token by far. */
 const expiring = [
   { table: 'oidc_artifact', column: 'expires_at', keepMs: 0 },
+  { table: 'mfa_challenge', column: 'expires_at', keepMs: 0 },
+  { table: 'mfa_setup', column: 'expires_at', keepMs: 0 },
+  { table: 'login_guard', column: 'updated_at', keepMs: WINDOW_MS + LOCK_MS },
+  { table: 'password_token', column: 'expires_at', keepMs: 0 },
   { table: 'refresh_token', column: 'expires_at', keepMs: 0 },
+  { table: 'revoked_token', column: 'revoked_at', keepMs: REVOCATIONS_REMEMBERED_MS },
   { table: 'session', column: 'expires_at', keepMs: DAY_MS },
   { table: 'signing_key', column: 'retired_at', keepMs: RETIRED_KEYS_VERIFY_MS },
 ];
