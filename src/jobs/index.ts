@@ -1,7 +1,15 @@
 import type { JobDefinition } from './define-job.js';
 import { executeRunJob } from './execute-run.job.js';
+import { sendMailJob } from './send-mail.job.js';
 import { sweepIdentityJob } from './sweep-identity.job.js';
+import { sweepMailJob } from './sweep-mail.job.js';
 import { sweepRunsJob } from './sweep-runs.job.js';
 
 /** The explicit list: a job that is not here is not run. */
-export const jobs: readonly JobDefinition[] = [executeRunJob, sweepIdentityJob, sweepRunsJob];
+export const jobs: readonly JobDefinition[] = [
+  executeRunJob,
+  sendMailJob,
+  sweepIdentityJob,
+  sweepMailJob,
+  sweepRunsJob,
+];

@@ -1,3 +1,4 @@
+export { accountMails, PASSWORD_PATH } from './account-mails.js';
 export { type Authenticator, createAuthenticator, type Door } from './authenticate.js';
 export { DEMO_PASSWORD } from './demo-tenants.js';
 export { forbidden } from './forbidden.js';
@@ -12,6 +13,13 @@ export { confirmMfa, type MfaConfirmation, type MfaOffer, setUpMfa } from './mfa
 export type { MfaChallenged } from './mfa/start-challenge.js';
 export { type MfaAnswer, verifyMfa } from './mfa/verify-mfa.js';
 export { openSession, type SessionStart } from './open-session.js';
+export {
+  changePassword,
+  type PasswordAsked,
+  type PasswordSet,
+  requestPasswordReset,
+  resetPassword,
+} from './passwords.js';
 export {
   highestPlatformRole,
   type PlatformAction,

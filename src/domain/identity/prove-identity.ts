@@ -43,7 +43,7 @@ async function proved(
   together?: (em: EntityManager) => Promise<void>,
 ): Promise<{ user: User }> {
   await services.orm.em.fork().transactional(async (em) => {
-    await holdUsable(em, user.id);
+    await holdUsable(em, user);
     await together?.(em);
     await recordAudit(em, {
       organizationId: user.organizationId,

@@ -4,8 +4,6 @@ import { Session } from '../../entities/identity/session.js';
 import { auditSource, recordAudit } from '../audit/index.js';
 
 /** One, all of a user, or all of a user but the one in use. */
-/** All of a user's but one. */
-type AllBut = { userId: string; id: { $ne: string } };
 type Which = { id: string; userId?: string } | { userId: string; id?: { $ne: string } };
 
 /**
@@ -38,7 +36,7 @@ export async function revokeSessions(
 /** For a transaction of the caller's, who tells `sessionsRevoked` after the commit. */
 export async function endSessions(
   em: EntityManager,
-  which: Which | AllBut,
+  which: Which,
   now: Date,
 ): Promise<{ id: string; organizationId: string }[]> {
   return em

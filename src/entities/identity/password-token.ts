@@ -22,6 +22,10 @@ export class PasswordToken {
   @Property({ type: 'text' })
   purpose!: PasswordPurpose;
 
+  /** The mail that carries the link: another attempt to send it makes another token, in place of this one. */
+  @Property({ type: 'text' })
+  mailId!: string;
+
   @Property({ type: 'datetime', columnType: 'timestamptz(3)' })
   createdAt!: Date;
 

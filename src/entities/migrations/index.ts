@@ -6,6 +6,7 @@ import { Migration20261120233510_audit } from './Migration20261120233510_audit.j
 import { Migration20261120233852_account_safety } from './Migration20261120233852_account_safety.js';
 import { Migration20261120234304_accounts } from './Migration20261120234304_accounts.js';
 import { Migration20261120234533_keys_and_sessions } from './Migration20261120234533_keys_and_sessions.js';
+import { Migration20261120235018_password_token_mail } from './Migration20261120235018_password_token_mail.js';
 
 /** Written by scripts/create-migration.ts. The names are what the database remembers: never rename one. */
 export const migrations = [
@@ -20,4 +21,5 @@ export const migrations = [
   { name: 'Migration20261120233852_account_safety', class: Migration20261120233852_account_safety },
   { name: 'Migration20261120234304_accounts', class: Migration20261120234304_accounts },
   { name: 'Migration20261120234533_keys_and_sessions', class: Migration20261120234533_keys_and_sessions },
+  { name: 'Migration20261120235018_password_token_mail', class: Migration20261120235018_password_token_mail },
 ];
