@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import { isDatabaseAway } from './database/connection-error.js';
+import { isDatabaseAway, isUnstorableText } from './database/connection-error.js';
 import { AppError, type ErrorCode, errorStatus, invalidField, isErrorCode, unavailable } from './errors.js';
 
 /** Seconds after which a caller may come back when a store is away; both reconnect well within it. */
@@ -13,6 +13,10 @@ export function describeFailure(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof GraphQLError) return describeGraphqlError(error);
   if (isDatabaseAway(error)) return unavailable('database', STORE_RETRY_SECONDS, error);
+  if (isUnstorableText(error)) {
+    const message = 'A text holds a character that cannot be stored, such as NUL';
+    return new AppError('VALIDATION_ERROR', message, { cause: error });
+  }
   if (isJobStoreAway(error)) return unavailable('job queue', STORE_RETRY_SECONDS, error);
   return describeHttpError(error) ?? internal(error);
 }

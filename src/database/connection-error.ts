@@ -6,6 +6,10 @@ const AWAY_SQL_STATES = new Set([
   '53300', // too_many_connections
 ]);
 
+/** In class 08, but not an outage: a text with a NUL in it, which PostgreSQL cannot be told. */
+const PROTOCOL_VIOLATION = '08P01';
+const UNSTORABLE_TEXT = new Set([PROTOCOL_VIOLATION, '22021', '22P05']);
+
 const AWAY_NODE_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -37,7 +41,16 @@ export function isDatabaseAway(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (typeof code === 'string' && code !== '') {
-    return code.startsWith('08') || AWAY_SQL_STATES.has(code) || AWAY_NODE_CODES.has(code);
+    return (
+      (code.startsWith('08') && code !== PROTOCOL_VIOLATION) ||
+      AWAY_SQL_STATES.has(code) ||
+      AWAY_NODE_CODES.has(code)
+    );
   }
   return typeof message === 'string' && AWAY_MESSAGES.some((start) => message.startsWith(start));
+}
+
+/** Whether a statement failed because a text in it holds what PostgreSQL cannot store: a NUL, or half a surrogate pair. */
+export function isUnstorableText(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && UNSTORABLE_TEXT.has(String(error.code));
 }

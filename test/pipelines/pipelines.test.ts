@@ -89,6 +89,8 @@ describe('pipelines over REST', () => {
     [{ name: 'x', yamlDefinition, sourceConnectionId: absent }, 'sourceConnectionId'],
     [{ name: 'x', yamlDefinition, sourceConnectionId: 'erp' }, 'sourceConnectionId'],
     [{ name: 'x', yamlDefinition, notifications: { onSucess: [] } }, 'notifications.onSucess'],
+    [{ name: 'x\0', yamlDefinition }, 'name'],
+    [{ name: 'x', yamlDefinition, tags: ['\ud800'] }, 'tags.0'],
     [{ name: 'x', yamlDefinition, colour: 'red' }, 'colour'],
   ])('refuse %j, naming %s', async (input, field) => {
     const { status, body } = await engineer('POST', '/api/v1/pipelines', input);
@@ -159,6 +161,7 @@ describe('pipelines over REST', () => {
     expect(body[0]).not.toHaveProperty('yamlDefinition');
     expect((await viewer('GET', '/api/v1/pipelines?search=100%25')).body).toHaveLength(1);
     expect((await viewer('GET', '/api/v1/pipelines?search=search&limit=1')).body).toHaveLength(1);
+    expect((await viewer('GET', '/api/v1/pipelines?search=%00')).status).toBe(400);
     for (const limit of ['0', '1001', 'many']) {
       expect((await viewer('GET', `/api/v1/pipelines?limit=${limit}`)).status).toBe(400);
     }

@@ -1,10 +1,11 @@
 import { CronExpressionParser } from 'cron-parser';
 import { z } from 'zod';
+import { text } from '../storable-text.js';
 
 const MAX_DEFINITION_BYTES = 1_048_576;
 
-const cron = z.string().superRefine((text, issues) => {
-  if (text.trim().split(/\s+/).length !== 5) {
+const cron = z.string().superRefine((expression, issues) => {
+  if (expression.trim().split(/\s+/).length !== 5) {
     issues.addIssue({
       code: 'custom',
       message: 'must be a cron expression of 5 fields',
@@ -13,7 +14,7 @@ const cron = z.string().superRefine((text, issues) => {
     return;
   }
   try {
-    CronExpressionParser.parse(text);
+    CronExpressionParser.parse(expression);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     issues.addIssue({
@@ -24,20 +25,19 @@ const cron = z.string().superRefine((text, issues) => {
   }
 });
 
-const channelNames = z.array(z.string().min(1).max(255)).max(20).optional();
+const channelNames = z.array(text().min(1).max(255)).max(20).optional();
 
 const fields = {
-  name: z.string().trim().min(1).max(255),
-  description: z.string().max(10_000).nullish(),
-  yamlDefinition: z
-    .string()
+  name: text().trim().min(1).max(255),
+  description: text().max(10_000).nullish(),
+  yamlDefinition: text()
     .min(1)
-    .refine((text) => Buffer.byteLength(text) <= MAX_DEFINITION_BYTES, {
+    .refine((yaml) => Buffer.byteLength(yaml) <= MAX_DEFINITION_BYTES, {
       error: 'must not be larger than 1 MiB',
       params: { constraint: 'maxLength' },
     }),
   scheduleCron: cron.nullish(),
-  tags: z.array(z.string().min(1).max(64)).max(50),
+  tags: z.array(text().min(1).max(64)).max(50),
   sourceConnectionId: z.uuid().nullish(),
   targetConnectionId: z.uuid().nullish(),
   maxRetries: z.int().min(0).max(100),
