@@ -22,10 +22,11 @@ export interface LoggedIn extends TokenAnswer {
 
 /**
  * Tokens, or a challenge for whoever has a second factor.
- * @throws VALIDATION_ERROR, AUTHENTICATION_ERROR, ACCOUNT_LOCKED
+ * @throws VALIDATION_ERROR, RATE_LIMIT_EXCEEDED, AUTHENTICATION_ERROR, ACCOUNT_LOCKED
  */
 export async function login(context: RequestContext, input: Credentials): Promise<LoggedIn | MfaChallenged> {
   const { email, password, deviceFingerprint } = validate(credentials, input);
+  await context.client?.countAttempt('login', email.toLowerCase());
   const { user, mfaMethods } = await verifyCredentials(context, email, password);
   if (mfaMethods.length > 0) return startChallenge(context, user, mfaMethods, deviceFingerprint);
   const tokens = await openSession(context, user, { deviceFingerprint, method: 'password' });

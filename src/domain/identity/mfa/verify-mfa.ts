@@ -74,22 +74,25 @@ export async function meetChallenge<T extends object>(
   throw new AppError('AUTHENTICATION_ERROR', 'The second factor was not right');
 }
 
+/** @throws TOKEN_INVALID when the challenge is over, RATE_LIMIT_EXCEEDED */
 async function spendAttempt(
-  { services }: MfaContext,
+  { services, client }: MfaContext,
   mfaToken: string,
 ): Promise<{ challenge: MfaChallenge; user: User }> {
   const em = services.orm.em.fork();
   const tokenHash = mfaTokenHash(mfaToken);
-  const [spent] = await em.execute(
-    `update mfa_challenge set attempts = attempts + 1
-     where token_hash = ? and expires_at > ? and attempts < ? returning user_id`,
-    [tokenHash, services.now(), MAX_ATTEMPTS],
-  );
-  if (spent === undefined) throw tokenInvalid();
   const challenge = await em.findOne(MfaChallenge, { tokenHash }, { filters: false });
   if (!challenge) throw tokenInvalid();
   const user = await em.findOne(User, { id: challenge.userId }, { filters: false });
   if (!user) throw tokenInvalid();
+  await client?.countAttempt('mfa', user.email);
+  // Taken before the answer is looked at: of any number at once, five get through.
+  const spent = await em.execute(
+    `update mfa_challenge set attempts = attempts + 1
+     where token_hash = ? and expires_at > ? and attempts < ? returning user_id`,
+    [tokenHash, services.now(), MAX_ATTEMPTS],
+  );
+  if (spent.length === 0) throw tokenInvalid();
   return { challenge, user };
 }
 
