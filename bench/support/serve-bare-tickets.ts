@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { Pool } from 'pg';
 
-const [databaseUrl, organizationId, poolSize] = process.argv.slice(2);
+const [databaseUrl, poolSize, organizationId] = process.argv.slice(2);
 const pool = new Pool({ connectionString: databaseUrl, max: Number(poolSize) });
 
 const PAGE = `
