@@ -60,6 +60,7 @@ const environment = z.object({
   OIDC_DISCOVERY_URL: url('http:', 'https:'),
   OIDC_AUDIENCE: z.string().min(1).default('opsgraph'),
   PUBLIC_URL: url('http:', 'https:'),
+  SSO_ALLOWED_HOSTS: list,
   SMTP_URL: url('smtp:', 'smtps:'),
   MAIL_FROM: z.string().min(3).default('Opsgraph <opsgraph@localhost>'),
   SEED: z.enum(['demo', 'none']).optional(),
@@ -105,6 +106,8 @@ export interface Config {
   oidcDiscoveryUrl: string | undefined;
   oidcAudience: string;
   publicUrl: string | undefined;
+  /** Hosts (`name` or `name:port`) of login providers that may be private and speak plain HTTP. */
+  ssoAllowedHosts: string[];
   /** Undefined means that mails are written as files below DATA_DIR. */
   smtpUrl: string | undefined;
   mailFrom: string;
@@ -162,6 +165,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
     oidcDiscoveryUrl: values.OIDC_DISCOVERY_URL,
     oidcAudience: values.OIDC_AUDIENCE,
     publicUrl: values.PUBLIC_URL?.replace(/\/$/, ''),
+    ssoAllowedHosts: values.SSO_ALLOWED_HOSTS.map((host) => host.toLowerCase()),
     smtpUrl: values.SMTP_URL,
     mailFrom: values.MAIL_FROM,
     seedDemo: values.SEED === undefined ? values.DATABASE_URL === undefined : values.SEED === 'demo',

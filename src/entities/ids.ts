@@ -17,7 +17,8 @@ export type IdPrefix =
   | 'team'
   | 'req'
   | 'job'
-  | 'mail';
+  | 'mail'
+  | 'sso';
 
 /**
  * `tkt_` + 26 characters of lower-case Crockford base32 of a UUIDv7: 128 bits, big end first, so that ids of one

@@ -15,6 +15,9 @@ import { RefreshToken } from './identity/refresh-token.js';
 import { RevokedToken } from './identity/revoked-token.js';
 import { Session } from './identity/session.js';
 import { SigningKey } from './identity/signing-key.js';
+import { SsoIdentity } from './identity/sso-identity.js';
+import { SsoLogin } from './identity/sso-login.js';
+import { SsoProvider } from './identity/sso-provider.js';
 import { Team } from './identity/team.js';
 import { TeamMember } from './identity/team-member.js';
 import { TotpFactor } from './identity/totp-factor.js';
@@ -57,6 +60,9 @@ export const entities = [
   RunTask,
   Session,
   SigningKey,
+  SsoIdentity,
+  SsoLogin,
+  SsoProvider,
   Team,
   TeamMember,
   Ticket,
