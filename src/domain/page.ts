@@ -3,6 +3,9 @@ import { invalidField } from '../errors.js';
 export const DEFAULT_LIMIT = 25;
 export const MAX_LIMIT = 1000;
 
+export const sortOrders = ['asc', 'desc'] as const;
+export type SortOrder = (typeof sortOrders)[number];
+
 /** The two modes of the ITSM document, Pagination, as they came. */
 export interface PageRequest {
   page?: number | null | undefined;

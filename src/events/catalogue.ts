@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { UserRole } from '../entities/identity/user.js';
 import { TicketPriority, TicketStatus, TicketType } from '../entities/tickets/ticket-enums.js';
 
 const id = z.string().min(1);
@@ -42,6 +43,15 @@ const catalogue = {
     closed_at: timestamp,
     actor,
   }),
+  'user.created': z.strictObject({
+    id,
+    email: z.string(),
+    name: z.string(),
+    role: z.enum(UserRole),
+    /** How the user came: `api`, or the provider that brought them. */
+    source: z.string().min(1),
+  }),
+  'user.updated': z.strictObject({ id, email: z.string(), changes, actor }),
 } as const satisfies Record<string, z.ZodObject>;
 
 export type EventType = keyof typeof catalogue;
@@ -66,6 +76,16 @@ export function isEventType(type: string): type is EventType {
 }
 
 type TicketEventType = Extract<EventType, `ticket.${string}`>;
+type UserEventType = Extract<EventType, `user.${string}`>;
+
+/** The user's own id is the subject. */
+export function userEvent<T extends UserEventType>(
+  type: T,
+  organizationId: string,
+  payload: EventPayload<T>,
+): NewEvent {
+  return { type, organizationId, subjectId: payload.id, payload } as NewEvent;
+}
 
 /** The ticket's own id is the subject. */
 export function ticketEvent<T extends TicketEventType>(

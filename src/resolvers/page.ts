@@ -1,4 +1,8 @@
-import { Field, ID, Int, ObjectType } from 'type-graphql';
+import { ArgsType, Field, ID, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { type SortOrder, sortOrders } from '../domain/page.js';
+
+export const Order = Object.fromEntries(sortOrders.map((order) => [order, order]));
+registerEnumType(Order, { name: 'SortOrder' });
 
 @ObjectType({ description: 'ITSM document, Pagination metadata.' })
 export class Pagination {
@@ -38,4 +42,23 @@ export abstract class PageOf {
 
   @Field(() => ID, { nullable: true, description: 'In cursor mode: the id to pass on.' })
   cursor!: string | null;
+}
+
+/** What every list takes beside its filters and its field to sort by. */
+@ArgsType()
+export abstract class PageArgs {
+  @Field(() => Int, { nullable: true, description: 'From 1. Not together with a cursor.' })
+  page?: number | null;
+
+  @Field(() => Int, { nullable: true, description: '1 to 1000, 25 when absent.' })
+  limit?: number | null;
+
+  @Field(() => Order, { nullable: true, description: 'desc when absent.' })
+  sortOrder?: SortOrder | null;
+
+  @Field(() => ID, { nullable: true, description: 'The last item already seen.' })
+  startingAfter?: string | null;
+
+  @Field(() => ID, { nullable: true, description: 'The first item already seen.' })
+  endingBefore?: string | null;
 }

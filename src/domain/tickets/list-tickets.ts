@@ -11,6 +11,7 @@ import {
   type PageMode,
   type PageRequest,
   pageMode,
+  type SortOrder,
   unknownCursor,
 } from '../page.js';
 import { validate } from '../validate.js';
@@ -21,7 +22,7 @@ import {
   type TicketFilter,
   ticketFilterSchema,
 } from './ticket-filter.js';
-import { orderOf, type SortOrder, type TicketSort, type TicketSortField, ticketSort } from './ticket-sort.js';
+import { orderOf, type TicketSort, type TicketSortField, ticketSort } from './ticket-sort.js';
 import { type TicketView, ticketView } from './ticket-visibility.js';
 
 export interface TicketQuery extends PageRequest {

@@ -1,6 +1,7 @@
 import type { ItsmPrincipal } from '../../context.js';
 import type { Ticket } from '../../entities/tickets/ticket.js';
 import { type EventActor, type NewEvent, ticketEvent } from '../../events/catalogue.js';
+import { eventActor } from '../event-actor.js';
 
 /** ticket.updated tells of these and of nothing else (ITSM document, Event types). */
 const reportedFields = ['title', 'description', 'priority', 'type', 'customFields'] as const;
@@ -18,7 +19,7 @@ export function ticketEvents(
   caller: ItsmPrincipal,
 ): NewEvent[] {
   const { id, title, status, priority, type, organizationId } = ticket;
-  const actor = actorOf(caller);
+  const actor = eventActor(caller);
   const events: NewEvent[] = [];
   const changes = reportedFields
     .filter((field) => changed.has(field))
@@ -69,10 +70,6 @@ export function ticketAssigned(
     team_id: ticket.teamId,
     previous_assignee_id: before.assigneeId,
     previous_team_id: before.teamId,
-    actor: actorOf(caller),
+    actor: eventActor(caller),
   });
-}
-
-function actorOf(caller: ItsmPrincipal): EventActor {
-  return { id: caller.userId, type: 'user' };
 }

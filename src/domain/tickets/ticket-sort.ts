@@ -1,8 +1,6 @@
 import { type EntityKey, type QueryOrderMap, raw } from '@mikro-orm/postgresql';
 import type { Ticket } from '../../entities/tickets/ticket.js';
-
-export const sortOrders = ['asc', 'desc'] as const;
-export type SortOrder = (typeof sortOrders)[number];
+import type { SortOrder } from '../page.js';
 
 export interface TicketSort {
   order: SortOrder;

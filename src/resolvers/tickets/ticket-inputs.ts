@@ -1,11 +1,7 @@
 import { GraphQLDateTime, GraphQLJSONObject } from 'graphql-scalars';
 import { ArgsType, Field, ID, InputType, Int, registerEnumType } from 'type-graphql';
-import {
-  type SortOrder,
-  sortOrders,
-  type TicketSortField,
-  ticketSortFields,
-} from '../../domain/tickets/index.js';
+import type { SortOrder } from '../../domain/page.js';
+import { type TicketSortField, ticketSortFields } from '../../domain/tickets/index.js';
 import {
   HoldReason,
   TicketLevel,
@@ -13,14 +9,13 @@ import {
   TicketStatus,
   TicketType,
 } from '../../entities/tickets/ticket-enums.js';
+import { Order } from '../page.js';
 
 const TicketSort = Object.fromEntries(ticketSortFields.map((field) => [field, field]));
 registerEnumType(TicketSort, {
   name: 'TicketSortField',
   description: 'priority goes by rank; tickets without a due time come last.',
 });
-const Order = Object.fromEntries(sortOrders.map((order) => [order, order]));
-registerEnumType(Order, { name: 'SortOrder' });
 
 @InputType({ description: 'Several values of one field mean any of them; the fields all count.' })
 export class TicketFilterInput {
