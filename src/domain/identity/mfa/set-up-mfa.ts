@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, UniqueConstraintViolationException } from '@mikro-orm/postgresql';
 import { z } from 'zod';
 import type { RequestContext } from '../../../context.js';
 import { MfaSetup } from '../../../entities/identity/mfa-setup.js';
@@ -96,7 +96,11 @@ export async function confirmMfa(
     // Of two confirmations at once, one finds the offer.
     if ((await em.nativeDelete(MfaSetup, { ...where, sealed: setup.sealed })) === 0)
       throw nothingOffered(method);
-    await store(em);
+    await store(em).catch((error: unknown) => {
+      if (error instanceof UniqueConstraintViolationException)
+        throw conflict('This factor is set up already', { method });
+      throw error;
+    });
     const backupCodes = await renewBackupCodes(em, services.secrets, user);
     await recordAudit(em, {
       ...auditSource(context),
