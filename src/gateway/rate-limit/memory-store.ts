@@ -20,7 +20,7 @@ export function createMemoryStore(now: () => number, maxCounts = MAX_COUNTS): Li
       return { look: (at) => window.look(limit, at), spend: (at) => window.spend(limit, at) };
     }
     const bucket = found(buckets, key, TokenBucket);
-    return { look: (at) => bucket.look(limit, at), spend: () => bucket.spend() };
+    return { look: (at) => bucket.look(limit, at), spend: (at) => bucket.spend(limit, at) };
   }
 
   return {

@@ -61,7 +61,7 @@ export function createRateLimits(options: RateLimitOptions): RateLimits {
       }
     };
     const taken = taking(store, claims);
-    if (!(taken instanceof Promise)) return judge(taken);
+    if (!('then' in taken)) return judge(taken);
     const uncounted = (error: unknown) => {
       if (whenAway === 'closed') throw unavailable('rate-limit', AWAY_RETRY_SECONDS, error);
       for (const { limit } of claims) tell(response, limit, untouched(limit), now().getTime());

@@ -51,8 +51,12 @@ local function bucket(key, perMinute, burst)
   local stored = redis.call('HMGET', key, 'tokens', 'at')
   local tokens = burst
   if stored[1] then
-    local gained = math.max(0, now - tonumber(stored[2])) * perMinute / 60000
-    tokens = math.min(burst, tonumber(stored[1]) + gained)
+    local at = tonumber(stored[2])
+    if now < at then
+      at = now
+      redis.call('HSET', key, 'at', at)
+    end
+    tokens = math.min(burst, tonumber(stored[1]) + (now - at) * perMinute / 60000)
   end
   local allowed = tokens + ROUNDING >= 1
   local left = allowed and tokens - 1 or tokens

@@ -22,14 +22,15 @@ export class TokenBucket {
     };
   }
 
-  spend(): void {
-    this.#tokens = (this.#tokens ?? 0) - 1;
+  spend({ perMinute, burst }: BucketLimit, now: number): void {
+    this.#tokens = this.#fill(perMinute, burst, now) - 1;
+    this.#filledAt = now;
   }
 
   #fill(perMinute: number, burst: number, now: number): number {
-    const gained = (Math.max(0, now - this.#filledAt) * perMinute) / MINUTE_MS;
-    this.#tokens = this.#tokens === undefined ? burst : Math.min(burst, this.#tokens + gained);
-    this.#filledAt = now;
-    return this.#tokens;
+    if (this.#tokens === undefined) return burst;
+    // The clock was set back: what it said before would stop the filling until it says so again.
+    this.#filledAt = Math.min(this.#filledAt, now);
+    return Math.min(burst, this.#tokens + ((now - this.#filledAt) * perMinute) / MINUTE_MS);
   }
 }
