@@ -140,6 +140,7 @@ export interface Services {
   jobs: JobQueue;
   secrets: SecretBox;
   itsmTokens: ItsmTokens;
+  platformTokens: PlatformTokens;
   /** Tries once and at once; what must not be lost goes through queueMail (src/domain/mail). */
   mail: Mailer;
 }
@@ -158,15 +159,15 @@ export interface RequestClient {
   countAttempt(action: AttemptedAction, account: string): Promise<void>;
   /** X-Device-Fingerprint: what the client calls its device. */
   readonly deviceFingerprint?: string | undefined;
-  /** Slug of the organization that X-Tenant-Slug names, or else the subdomain of Origin. */
-  readonly tenantSlug?: string | undefined;
-  /** Of a browser that asked to be kept signed in by cookie. */
+  /** The organization that X-Tenant-Slug names, or else the subdomain of Origin. */
+  readonly tenant?: { readonly slug: string; readonly by: 'header' | 'origin' } | undefined;
+  /** Of a browser that asks to be kept signed in by cookie, or is. */
   readonly authCookie?: AuthCookie | undefined;
 }
 
 /** The cookie itsm_auth_token of the answer being made. */
 export interface AuthCookie {
-  /** @param seconds for which the browser keeps it */
+  /** Does nothing for a request that did not ask to be kept signed in. @param seconds for which the browser keeps it */
   set(accessToken: string, seconds: number): void;
   clear(): void;
 }

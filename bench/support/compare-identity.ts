@@ -128,8 +128,10 @@ async function requests(
   accessToken: string,
   { rounds, seconds }: Effort,
 ): Promise<string> {
-  const platform: PlatformTokens = { verify: () => Promise.reject(new Error('No platform token is sent')) };
-  const authenticator = createAuthenticator({ itsm: services.itsmTokens, platform });
+  const platformTokens: PlatformTokens = {
+    verify: () => Promise.reject(new Error('No platform token is sent')),
+  };
+  const authenticator = createAuthenticator({ ...services, platformTokens });
   const body = JSON.stringify({ data: 'x'.repeat(2_000) });
   const anybody = await serve((_request, response) => response.end(body));
   const verified = await serve(async (request, response) => {
@@ -151,6 +153,7 @@ async function requests(
     );
   } finally {
     for (const { server } of [anybody, verified]) server.close();
+    await authenticator.close();
   }
 }
 

@@ -1,21 +1,18 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Express, RequestHandler } from 'express';
 import { createBridge } from 'rest-graphql-bridge';
-import { type Caller, createContext, type RequestContext, type Services } from '../context.js';
-import {
-  createAuthenticator,
-  createPlatformTokens,
-  createSigningKeys,
-  discoveredIssuer,
-  embeddedIssuer,
-} from '../domain/identity/index.js';
+import { createContext, type RequestContext, type Services } from '../context.js';
+import { createAuthenticator, createSigningKeys } from '../domain/identity/index.js';
 import { newUuid } from '../entities/ids.js';
+import { describeClient } from '../gateway/describe-client.js';
 import { type ErrorSurface, logThrown } from '../gateway/error-handler.js';
 import { createExplorer } from '../gateway/explorer.js';
 import type { RateLimits } from '../gateway/rate-limit/rate-limits.js';
 import { recordOf, requestIdOf } from '../gateway/request-record.js';
 import { isBelow, pathOf } from '../gateway/surface.js';
+import { createUpstreamProxy } from '../gateway/upstream/create-upstream-proxy.js';
+import { createTemplateOf } from '../gateway/upstream/route-templates.js';
 import { buildGraph } from '../graph/build-schema.js';
 import { createGraph } from '../graph/create-graph.js';
 import { operationCheck } from '../graph/operation-check.js';
@@ -25,9 +22,11 @@ import type { Access } from '../rest/route.js';
 import { itsmTables, platformTables } from '../rest/tables.js';
 import type { OnClose } from './on-close.js';
 import { openRateLimits } from './open-rate-limits.js';
-import { callerOf, requireCaller } from './request-caller.js';
+import { authorizationOf, callerOf, requireCaller } from './request-caller.js';
 
 const MAX_BODY_BYTES = 1_048_576;
+/** Streams have a heartbeat every 15 s, so a minute without a byte is no pause. */
+const UPSTREAM_TIMEOUTS_MS = { connect: 5_000, idle: 60_000 };
 
 export interface Routes {
   mount(app: Express): void;
@@ -46,8 +45,13 @@ export async function openRoutes(
   const schema = buildGraph(resolvers);
   const limits = await openRateLimits(services);
   onClose('rate limits', () => limits.close());
-  const { platformTokens, mountIssuer } = await openIssuer(services, url, limits, onClose);
-  const authenticator = createAuthenticator({ itsm: services.itsmTokens, platform: platformTokens });
+  const mountIssuer = await openIssuer(services, url, limits, onClose);
+  const { publicUrl } = config;
+  const authenticator = createAuthenticator(services);
+  onClose('authenticator', () => authenticator.close());
+  const callers = { authenticator, publicUrl };
+  const clientOf = (request: IncomingMessage, response: ServerResponse | undefined) =>
+    describeClient(limits.clientOf(request, response), request, response, publicUrl);
   const fresh = ({ requestId, caller, client }: RequestContext) =>
     createContext(services, requestId, caller, client);
 
@@ -67,10 +71,10 @@ export async function openRoutes(
     context: async (request, access, { route, response }) => {
       recordOf(request).route = route.path;
       const requestId = requestIdOf(request);
-      const client = limits.clientOf(request, response);
+      const client = clientOf(request, response);
       if (access === ('public' satisfies Access)) return createContext(services, requestId, {}, client);
       const door = isBelow(route.path, '/v1') ? 'itsm' : 'platform';
-      const caller = requireCaller(await callerOf(authenticator, request, door));
+      const caller = requireCaller(await callerOf(callers, request, door));
       await limits.admitCaller(caller, response);
       const context = createContext(services, requestId, caller, client);
       checks.get(`${route.method} ${route.path}`)?.(context);
@@ -86,21 +90,33 @@ export async function openRoutes(
     introspection: config.graphqlIntrospection,
     log,
     now,
-    authenticate: (authorization) => authenticator.authenticate({ authorization }, 'either'),
+    authenticate: (request, instead) => callerOf(callers, request, 'either', instead),
     admit: async (request, response, caller) => {
       await limits.admit(request, '/graphql', response);
       if (caller) await limits.admitCaller(caller, response);
     },
     createContext: async (caller, request, response) => {
-      const client = limits.clientOf(request, response);
+      const client = clientOf(request, response);
       // A record belongs to a request; an operation of a WebSocket is none.
       if (!response) return createContext(services, newUuid(), caller, client);
-      const record = Object.assign(recordOf(request), { route: '/graphql', ...ids(caller) });
+      const record = Object.assign(recordOf(request), { route: '/graphql' });
       await limits.admitCaller(caller, response);
       return createContext(services, record.id, caller, client);
     },
   });
   onClose('graphql', () => graph.close());
+
+  const upstreams = createUpstreamProxy({
+    upstreams: config.upstreams,
+    templateOf: createTemplateOf(platformTables.flatMap(({ rows }) => rows.map(({ path }) => path))),
+    timeouts: { ...UPSTREAM_TIMEOUTS_MS, firstByte: config.upstreamTimeoutMs },
+    log,
+    admit: (request, template, response) => limits.admit(request, template, response),
+    authenticate: async (request) => requireCaller(await callerOf(callers, request, 'platform')),
+    authorizationOf,
+    addressOf: (request) => limits.clientOf(request, undefined).address,
+  });
+  onClose('upstreams', () => upstreams.close());
 
   return {
     mount(app) {
@@ -110,10 +126,12 @@ export async function openRoutes(
           createExplorer({ endpoint: '/graphql', loginPath: config.seedDemo ? '/v1/auth/login' : undefined }),
         );
       }
+      app.use(upstreams.middleware);
       app.use('/graphql', graph.router);
       app.use(bridge.middleware);
     },
     upgrade(request, socket, head, refuse) {
+      if (upstreams.handleUpgrade(request, socket, head, refuse)) return true;
       if (pathOf(request) !== '/graphql') return bridge.handleUpgrade(request, socket, head);
       const admitting = async () => limits.admit(request, '/graphql', undefined);
       admitting().then(() => graph.handleUpgrade(request, socket, head), refuse);
@@ -122,26 +140,11 @@ export async function openRoutes(
   };
 }
 
-function ids(caller: Caller) {
-  return {
-    callerId: caller.itsm?.userId ?? caller.platform?.subject,
-    organizationId: caller.itsm?.organizationId ?? caller.platform?.organizationId,
-  };
-}
-
 async function openIssuer(services: Services, url: string, limits: RateLimits, onClose: OnClose) {
   const { config } = services;
-  const audience = config.oidcAudience;
-  if (config.oidcDiscoveryUrl !== undefined) {
-    const issuer = discoveredIssuer(config.oidcDiscoveryUrl);
-    return {
-      platformTokens: createPlatformTokens({ issuer, audience, services }),
-      mountIssuer: () => undefined,
-    };
-  }
+  if (config.oidcDiscoveryUrl !== undefined) return () => undefined;
   const keys = createSigningKeys(services, 'oidc');
   onClose('issuer keys', () => keys.close());
-  const issuer = embeddedIssuer(config.publicUrl, keys);
   const oidc = await createOidcIssuer({
     services,
     keys,
@@ -153,8 +156,5 @@ async function openIssuer(services: Services, url: string, limits: RateLimits, o
     next();
   };
   onClose('issuer', () => oidc.close());
-  return {
-    platformTokens: createPlatformTokens({ issuer, audience, services }),
-    mountIssuer: (app: Express) => void app.use('/oidc', admission, oidc.router),
-  };
+  return (app: Express) => void app.use('/oidc', admission, oidc.router);
 }

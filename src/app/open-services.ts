@@ -23,6 +23,7 @@ import { jobs } from '../jobs/index.js';
 import { createJobRunner } from '../jobs/job-runner.js';
 import { createSecretBox } from '../secret-box.js';
 import type { OnClose } from './on-close.js';
+import { openPlatformTokens } from './open-platform-tokens.js';
 
 /** Of the 10 s a stopping process has: what running jobs may still use. */
 const DRAIN_JOBS_MS = 4_000;
@@ -61,6 +62,7 @@ export async function openServices(
   const secrets = createSecretBox(config);
   const itsmTokens = createItsmTokens({ orm, secrets, wake, now, log });
   onClose('token keys', () => itsmTokens.close());
+  const platformTokens = openPlatformTokens({ config, orm, secrets, wake, now, log }, onClose);
   const batch = new BatchEngine();
   const base = {
     config,
@@ -73,6 +75,7 @@ export async function openServices(
     engines: new Map<EngineKind, Engine>([[batch.kind, batch]]),
     secrets,
     itsmTokens,
+    platformTokens,
     mail: openMailer({ ...config, log }),
   };
   const runner = createJobRunner({

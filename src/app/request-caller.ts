@@ -1,28 +1,53 @@
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../context.js';
-import type { Authenticator, Door } from '../domain/identity/index.js';
+import type { Authenticator, Door, SentCredentials } from '../domain/identity/index.js';
 import { AppError } from '../errors.js';
+import { readAuthCookie } from '../gateway/auth-cookie.js';
+import { fingerprintOf, headerOf } from '../gateway/describe-client.js';
 import { recordOf } from '../gateway/request-record.js';
 
 /** RFC 6455 subprotocols of a browser, which can send no Authorization header: "bearer, <token>". */
 const SUBPROTOCOL_PAIR = /^\s*bearer\s*,\s*([^\s,]+)\s*$/i;
 
-function authorizationOf(request: IncomingMessage): string | undefined {
+/** Where a request carries its token, the header first. */
+export function authorizationOf(request: IncomingMessage): string | undefined {
   const { authorization } = request.headers;
   if (authorization !== undefined) return authorization;
-  const token = SUBPROTOCOL_PAIR.exec(request.headers['sec-websocket-protocol'] ?? '')?.[1];
+  const protocols = request.headers['sec-websocket-protocol'];
+  const token = protocols === undefined ? undefined : SUBPROTOCOL_PAIR.exec(protocols)?.[1];
   return token === undefined ? undefined : `Bearer ${token}`;
 }
 
-/** Who sent the request; it is written down for the log line as well. @throws AppError */
+function credentialsOf(request: IncomingMessage, publicUrl: string | undefined): SentCredentials {
+  return {
+    authorization: authorizationOf(request),
+    apiKey: request.headers['x-api-key'] === undefined ? undefined : String(request.headers['x-api-key']),
+    cookieToken: () => readAuthCookie(request, publicUrl),
+    linkedAuthorization: headerOf(request, 'x-linked-authorization'),
+    tenantSlug: headerOf(request, 'x-tenant-slug'),
+    deviceFingerprint: fingerprintOf(request),
+  };
+}
+
+export interface CallerOptions {
+  authenticator: Authenticator;
+  publicUrl: string | undefined;
+}
+
+/**
+ * Who sent the request; it is written down for the log line as well.
+ * @param instead what came another way than by header, such as in the first message of a WebSocket
+ * @throws AppError
+ */
 export async function callerOf(
-  authenticator: Authenticator,
+  { authenticator, publicUrl }: CallerOptions,
   request: IncomingMessage,
   door: Door,
+  instead: SentCredentials = {},
 ): Promise<Caller> {
-  const caller = await authenticator.authenticate({ authorization: authorizationOf(request) }, door);
+  const caller = await authenticator.authenticate({ ...credentialsOf(request, publicUrl), ...instead }, door);
   const record = recordOf(request);
-  record.callerId = caller.itsm?.userId ?? caller.platform?.subject;
+  record.callerId = caller.itsm?.apiKey?.id ?? caller.itsm?.userId ?? caller.platform?.subject;
   record.organizationId = caller.itsm?.organizationId ?? caller.platform?.organizationId;
   return caller;
 }

@@ -7,6 +7,7 @@ import type { Caller, RequestContext } from '../context.js';
 import { createGraphHttp } from './apollo.js';
 import { createExecutor } from './executor.js';
 import { createGraphWebSocket, type GraphWebSocketOptions } from './websocket.js';
+import type { SentInConnection } from './ws-credential.js';
 
 export interface GraphOptions {
   schema: GraphQLSchema;
@@ -14,10 +15,11 @@ export interface GraphOptions {
   log: Logger;
   now(): Date;
   /**
-   * Who sent an Authorization header's value, over either transport.
+   * Who sent a request, over either transport.
+   * @param instead what connection_init of a WebSocket brought, which goes before the headers of the upgrade
    * @throws AppError
    */
-  authenticate(authorization: string | undefined): Promise<Caller>;
+  authenticate(request: IncomingMessage, instead?: SentInConnection): Promise<Caller>;
   /**
    * Asked for every HTTP request before anything of it is read, and for every operation of a WebSocket, where there is
    * no response and the caller is known. For limits that count requests.
@@ -50,8 +52,7 @@ export async function createGraph(options: GraphOptions): Promise<Graph> {
     introspection,
     log,
     admit: (request, response) => admit?.(request, response),
-    createContext: async (request, response) =>
-      createContext(await authenticate(request.headers.authorization), request, response),
+    createContext: async (request, response) => createContext(await authenticate(request), request, response),
   });
   const webSocket = createGraphWebSocket({
     schema,

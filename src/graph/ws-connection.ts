@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { describeFailure } from '../describe-failure.js';
-import { type CredentialOptions, closeFor, watchCredential } from './ws-credential.js';
+import { type CredentialOptions, closeFor, sentIn, watchCredential } from './ws-credential.js';
 import type { Connection } from './ws-protocol.js';
 
 export interface ConnectionOptions extends CredentialOptions {
@@ -27,15 +27,17 @@ export function serveConnection(
     request,
     caller: {},
     async admit(params) {
-      const authorization = authorizationOf(params) ?? request.headers.authorization;
+      const authenticate = () => options.authenticate(request, sentIn(params));
       try {
-        connection.caller = await options.authenticate(authorization);
+        connection.caller = await authenticate();
       } catch (error) {
         closeFor(socket, describeFailure(error));
         return false;
       }
       const isOpen = socket.readyState === socket.OPEN;
-      if (isOpen && authorization !== undefined) stops.push(watchCredential(socket, authorization, options));
+      const { itsm, platform } = connection.caller;
+      if (isOpen && (itsm || platform))
+        stops.push(watchCredential(socket, connection.caller, { ...options, authenticate }));
       return isOpen;
     },
   };
@@ -59,13 +61,6 @@ export function serveConnection(
         .finally(resolve);
     });
   });
-}
-
-/** Clients send it as a parameter of connection_init, since browsers cannot set a header on a WebSocket. */
-function authorizationOf(params: Record<string, unknown> | undefined): string | undefined {
-  const sent = params?.['authorization'] ?? params?.['Authorization'];
-  // What is no string is no good either: the empty one is refused like any malformed header.
-  return sent === undefined || sent === null || typeof sent === 'string' ? (sent ?? undefined) : '';
 }
 
 function listen(

@@ -1,4 +1,4 @@
-import { decodeJwt } from 'jose';
+import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../context.js';
@@ -9,9 +9,33 @@ export interface CredentialOptions {
   log: Logger;
   now(): Date;
   /** @throws AppError when the credential is not good; without one the caller is nobody. */
-  authenticate(authorization: string | undefined): Promise<Caller>;
+  authenticate(request: IncomingMessage, instead: SentInConnection): Promise<Caller>;
   /** Milliseconds after which the credential of an open socket is looked at again: its session may be revoked. */
   recheckMs: number;
+}
+
+/** What a client says of itself in connection_init, since browsers cannot set a header on a WebSocket. */
+export interface SentInConnection {
+  authorization?: string;
+  apiKey?: string;
+  linkedAuthorization?: string;
+}
+
+const parameters: readonly (readonly [keyof SentInConnection, string])[] = [
+  ['authorization', 'authorization'],
+  ['apiKey', 'x-api-key'],
+  ['linkedAuthorization', 'x-linked-authorization'],
+];
+
+/** By the names of the headers, in any case. What is no string is no good either: it is refused like an empty one. */
+export function sentIn(params: Record<string, unknown> | undefined): SentInConnection {
+  const sent: SentInConnection = {};
+  for (const [name, value] of Object.entries(params ?? {})) {
+    const parameter = parameters.find(([, header]) => header === name.toLowerCase());
+    if (parameter && value !== null && value !== undefined)
+      sent[parameter[0]] = typeof value === 'string' ? value : '';
+  }
+  return sent;
 }
 
 /** setTimeout holds 31 bits. */
@@ -23,12 +47,19 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
  */
 export function watchCredential(
   socket: WebSocket,
-  authorization: string,
-  { authenticate, recheckMs, now, log }: CredentialOptions,
+  caller: Caller,
+  {
+    authenticate,
+    recheckMs,
+    now,
+    log,
+  }: Pick<CredentialOptions, 'recheckMs' | 'now' | 'log'> & {
+    authenticate(): Promise<Caller>;
+  },
 ): () => void {
   const recheck = setInterval(async () => {
     try {
-      await authenticate(authorization);
+      await authenticate();
     } catch (error) {
       const failure = describeFailure(error);
       // A store that is away says nothing about the credential.
@@ -36,8 +67,8 @@ export function watchCredential(
       else closeFor(socket, failure);
     }
   }, recheckMs);
-  const expiresAt = expiryOf(authorization);
-  const left = expiresAt === undefined ? LONGEST_TIMER_MS : expiresAt - now().getTime();
+  const expiresAt = Math.min(caller.itsm?.expiresAt ?? Infinity, caller.platform?.expiresAt ?? Infinity);
+  const left = expiresAt - now().getTime();
   const expiry = setTimeout(() => socket.close(4403, 'TOKEN_EXPIRED'), Math.min(left, LONGEST_TIMER_MS));
   return () => {
     clearInterval(recheck);
@@ -58,14 +89,4 @@ function closeCodeOf({ code }: AppError): number {
   const status = errorStatus(code);
   if (status >= 500) return status === 503 ? 1013 : 4500;
   return 4401;
-}
-
-/** Milliseconds since 1970; undefined for a credential that is no JWT or has no end. The token is verified already. */
-function expiryOf(authorization: string): number | undefined {
-  try {
-    const { exp } = decodeJwt(authorization.slice(authorization.lastIndexOf(' ') + 1));
-    return exp === undefined ? undefined : exp * 1000;
-  } catch {
-    return undefined;
-  }
 }

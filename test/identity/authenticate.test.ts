@@ -29,8 +29,8 @@ beforeAll(async () => {
   await seedDemo(node.services);
   served = await serveIssuer(node);
   const issuer = embeddedIssuer(undefined, served.keys);
-  const platform = createPlatformTokens({ issuer, audience: 'opsgraph', services: node.services });
-  authenticator = createAuthenticator({ itsm: node.services.itsmTokens, platform });
+  const platformTokens = createPlatformTokens({ issuer, audience: 'opsgraph', services: node.services });
+  authenticator = createAuthenticator({ ...node.services, platformTokens });
   ours = (await loggedIn(node.anonymous(), { email: 'user@acme.test', password: DEMO_PASSWORD })).accessToken;
   const body = new URLSearchParams({
     grant_type: 'client_credentials',
@@ -42,6 +42,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  await authenticator.close();
   await served.close();
   await node.close();
   await database.close();

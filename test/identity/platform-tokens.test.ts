@@ -117,12 +117,14 @@ describe('a token of an outside issuer', () => {
 
   it('says who sent it, in which workspace, with the roles we know', async () => {
     expect(await tokens.verify(await outside.sign())).toEqual({
+      issuer: outside.origin,
       subject: 'user-1',
       email: 'ann@acme.test',
       roles: ['ANALYST', 'ENGINEER'],
       workspaceId: acme.workspaceId,
       workspaceSlug: 'default',
       organizationId: acme.organizationId,
+      expiresAt: expect.any(Number),
     });
   });
 

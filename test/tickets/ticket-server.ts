@@ -164,7 +164,7 @@ async function listen(services: Services): Promise<{ url: string; close(): Promi
     introspection: true,
     log,
     now,
-    authenticate,
+    authenticate: (request, instead) => authenticate(instead?.authorization ?? request.headers.authorization),
     createContext: contextOf,
   });
   const server = createServer(express().use('/graphql', graph.router).use(bridge.middleware));

@@ -1,41 +1,124 @@
 import { decodeJwt } from 'jose';
-import type { Caller, ItsmTokens, PlatformTokens } from '../../context.js';
+import type { Caller, ItsmPrincipal, ItsmTokens, PlatformTokens, Services } from '../../context.js';
+import { AppError } from '../../errors.js';
+import { type ApiKeyVerifier, createApiKeyVerifier } from './api-keys/verify-api-key.js';
+import { createDeviceCheck, type DeviceCheck } from './device-fingerprint.js';
 import { ITSM_ISSUER } from './itsm-tokens.js';
+import { createIdentityLinks, type IdentityLinks } from './links/identity-links.js';
 import { tokenError, tokenInvalid } from './token-error.js';
 
 /** Which tokens a door takes: /v1 only ours, /api/v1 only the issuer's, /graphql both. */
 export type Door = 'itsm' | 'platform' | 'either';
 
+/** What a request brought to say who sent it. */
+export interface SentCredentials {
+  readonly authorization?: string | undefined;
+  /** X-API-Key. */
+  readonly apiKey?: string | undefined;
+  /**
+   * The access token of the browser's cookie; asked for only when nothing else was sent.
+   * @throws AUTHORIZATION_ERROR when another site may have made the browser send it
+   */
+  cookieToken?(): string | undefined;
+  /** X-Linked-Authorization: at /graphql, the same person's token of the other side. */
+  readonly linkedAuthorization?: string | undefined;
+  /** X-Tenant-Slug. */
+  readonly tenantSlug?: string | undefined;
+  readonly deviceFingerprint?: string | undefined;
+}
+
 export interface Authenticator {
   /**
-   * Who sent a request; nobody when it carries no credential. A bad Authorization header is an error and never makes
-   * way for another credential.
-   * @throws TOKEN_INVALID, TOKEN_EXPIRED, AUTHORIZATION_ERROR, SERVICE_UNAVAILABLE
+   * Who sent a request; nobody when it carries no credential. The first that is there counts, in the order of
+   * SentCredentials, and a bad one is an error and never makes way for another.
+   * @throws TOKEN_INVALID, TOKEN_EXPIRED, AUTHENTICATION_ERROR, AUTHORIZATION_ERROR, SERVICE_UNAVAILABLE
    */
-  authenticate(headers: { readonly authorization?: string | undefined }, door: Door): Promise<Caller>;
+  authenticate(sent: SentCredentials, door: Door): Promise<Caller>;
   /** The same for a token that came another way, such as in the first message of a WebSocket. */
   authenticateBearer(token: string, door: Door): Promise<Caller>;
+  close(): Promise<void>;
+}
+
+interface Verifiers {
+  itsm: ItsmTokens;
+  platform: PlatformTokens;
+  apiKeys: ApiKeyVerifier;
+  links: IdentityLinks;
+  devices: DeviceCheck;
+}
+
+export function createAuthenticator(
+  services: Pick<Services, 'itsmTokens' | 'platformTokens' | 'orm' | 'wake' | 'now' | 'log'>,
+): Authenticator {
+  const apiKeys = createApiKeyVerifier(services);
+  const links = createIdentityLinks(services);
+  const verifiers: Verifiers = {
+    itsm: services.itsmTokens,
+    platform: services.platformTokens,
+    apiKeys,
+    links,
+    devices: createDeviceCheck(services),
+  };
+  return {
+    authenticate: (sent, door) => authenticate(verifiers, sent, door),
+    authenticateBearer: (token, door) => verifyToken(verifiers, token, door),
+    async close() {
+      links.close();
+      await apiKeys.close();
+    },
+  };
+}
+
+async function authenticate(verifiers: Verifiers, sent: SentCredentials, door: Door): Promise<Caller> {
+  const first = await firstCaller(verifiers, sent, door);
+  const { linkedAuthorization, deviceFingerprint } = sent;
+  const caller =
+    door === 'either' && linkedAuthorization !== undefined
+      ? await withOtherSide(verifiers, first, linkedAuthorization)
+      : first;
+  if (deviceFingerprint !== undefined && isPerson(caller.itsm))
+    await verifiers.devices.require(caller.itsm, deviceFingerprint);
+  return caller;
+}
+
+async function firstCaller(verifiers: Verifiers, sent: SentCredentials, door: Door): Promise<Caller> {
+  if (sent.authorization !== undefined) return verifyToken(verifiers, bearerOf(sent.authorization), door);
+  if (door === 'platform') return {};
+  if (sent.apiKey !== undefined)
+    return { itsm: await verifiers.apiKeys.verify(sent.apiKey, sent.tenantSlug) };
+  const token = sent.cookieToken?.();
+  return token === undefined ? {} : { itsm: await verifiers.itsm.verify(token) };
+}
+
+async function verifyToken({ itsm, platform }: Verifiers, token: string, door: Door): Promise<Caller> {
+  const kind = door === 'either' ? kindOf(token) : door;
+  if (kind === 'itsm') return { itsm: await itsm.verify(token) };
+  return { platform: await platform.verify(token) };
+}
+
+/** Each side is proven by its own token, with its own end; the link only says that both are one person. */
+async function withOtherSide(verifiers: Verifiers, first: Caller, authorization: string): Promise<Caller> {
+  const token = bearerOf(authorization);
+  const itsm = first.itsm ?? (await verifiers.itsm.verify(token));
+  if (!first.itsm && !first.platform)
+    throw new AppError('AUTHENTICATION_ERROR', 'X-Linked-Authorization comes beside Authorization');
+  const platform = first.platform ?? (await verifiers.platform.verify(token));
+  if (!isPerson(itsm) || !(await verifiers.links.joined(itsm, platform)))
+    throw new AppError('AUTHORIZATION_ERROR', 'The two tokens do not belong to a linked user');
+  return { itsm, platform };
+}
+
+function isPerson(caller: ItsmPrincipal | undefined): caller is ItsmPrincipal {
+  return caller !== undefined && caller.apiKey === undefined;
 }
 
 /** RFC 6750 section 2.1; the scheme's name has no case (RFC 9110 section 11.1). */
 const BEARER = /^Bearer +([\w\-.~+/]+=*) *$/i;
 
-export function createAuthenticator(tokens: { itsm: ItsmTokens; platform: PlatformTokens }): Authenticator {
-  async function authenticateBearer(token: string, door: Door): Promise<Caller> {
-    const kind = door === 'either' ? kindOf(token) : door;
-    if (kind === 'itsm') return { itsm: await tokens.itsm.verify(token) };
-    return { platform: await tokens.platform.verify(token) };
-  }
-
-  return {
-    authenticateBearer,
-    async authenticate({ authorization }, door) {
-      if (authorization === undefined) return {};
-      const token = BEARER.exec(authorization)?.[1];
-      if (token === undefined) throw tokenInvalid();
-      return authenticateBearer(token, door);
-    },
-  };
+function bearerOf(authorization: string): string {
+  const token = BEARER.exec(authorization)?.[1];
+  if (token === undefined) throw tokenInvalid();
+  return token;
 }
 
 /** The unverified issuer only chooses the verifier, which then demands that very issuer. */

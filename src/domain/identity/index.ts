@@ -1,9 +1,19 @@
 export { accountMails, PASSWORD_PATH } from './account-mails.js';
-export { type Authenticator, createAuthenticator, type Door } from './authenticate.js';
+export type {
+  CreateApiKey,
+  UpdateApiKey,
+} from './api-keys/api-key-input.js';
+export { deleteApiKey, rotateApiKey, updateApiKey } from './api-keys/change-api-key.js';
+export { type ApiKeyWithSecret, createApiKey } from './api-keys/create-api-key.js';
+export { getApiKey, listApiKeys } from './api-keys/find-api-keys.js';
+export { type Authenticator, createAuthenticator, type Door, type SentCredentials } from './authenticate.js';
 export { DEMO_PASSWORD } from './demo-tenants.js';
+export { endOwnSession, revokeUserSessions } from './end-sessions.js';
 export { forbidden } from './forbidden.js';
 export { discoveredIssuer, embeddedIssuer, type IssuerKeys } from './issuer-keys.js';
 export { createItsmTokens } from './itsm-tokens.js';
+export { linkIdentity, listIdentities, unlinkIdentity } from './links/link-identity.js';
+export { listOwnSessions, listUserSessions } from './list-sessions.js';
 export { lockUser, type UserLock, unlockUser } from './lock-user.js';
 export { type Credentials, type LoggedIn, login } from './login.js';
 export { type LoggedOut, logout } from './logout.js';
@@ -30,6 +40,7 @@ export { createPlatformTokens } from './platform-tokens.js';
 export { proveIdentity, proveSecondFactor } from './prove-identity.js';
 export { refresh } from './refresh.js';
 export { requirePassword } from './require-password.js';
+export { revokeToken } from './revoke-token.js';
 export {
   type Action,
   implies,

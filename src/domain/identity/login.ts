@@ -5,6 +5,7 @@ import { validate } from '../validate.js';
 import type { TokenAnswer } from './issue-tokens.js';
 import { type MfaChallenged, startChallenge } from './mfa/start-challenge.js';
 import { openSession } from './open-session.js';
+import { requireNamedTenant } from './require-tenant.js';
 import { verifyCredentials } from './verify-credentials.js';
 
 const credentials = z.object({
@@ -28,6 +29,7 @@ export async function login(context: RequestContext, input: Credentials): Promis
   const { email, password, deviceFingerprint } = validate(credentials, input);
   await context.client?.countAttempt('login', email.toLowerCase());
   const { user, mfaMethods } = await verifyCredentials(context, email, password);
+  await requireNamedTenant(context, user);
   if (mfaMethods.length > 0) return startChallenge(context, user, mfaMethods, deviceFingerprint);
   const tokens = await openSession(context, user, { deviceFingerprint, method: 'password' });
   return { ...tokens, user };

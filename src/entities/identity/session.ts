@@ -1,3 +1,4 @@
+import type { Opt } from '@mikro-orm/core';
 import { Entity, Filter, Index, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, ID, ObjectType } from 'type-graphql';
@@ -32,7 +33,7 @@ export class Session {
   /** Whether use moves `expiresAt` on. */
   @Property({ type: 'boolean', default: true })
   @Field(() => Boolean, { description: 'Whether each authenticated request extends the session.' })
-  slidingExpiration: boolean = true;
+  slidingExpiration: Opt<boolean> = true;
 
   @Property({ type: 'datetime', columnType: 'timestamptz(3)', nullable: true })
   @Field(() => GraphQLDateTime, {
