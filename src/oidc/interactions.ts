@@ -41,7 +41,11 @@ export function interactionRoutes(options: {
     return interaction;
   }
 
-  const attempt = (request: Request) => ({ services, requestId: requestIdOf(request) });
+  const attempt = (request: Request, response: Response) => ({
+    services,
+    requestId: requestIdOf(request),
+    client: clientOf(request, response),
+  });
 
   async function finish(request: Request, response: Response, accountId: string): Promise<void> {
     await provider().interactionFinished(request, response, { login: { accountId, remember: false } });
@@ -70,8 +74,9 @@ export function interactionRoutes(options: {
     const interaction = await interactionOf(request, response);
     const email = field(request, 'email');
     try {
-      await clientOf(request, response).countAttempt('login', email);
-      const proof = await proveIdentity(attempt(request), email, field(request, 'password'));
+      const context = attempt(request, response);
+      await context.client.countAttempt('login', email.toLowerCase());
+      const proof = await proveIdentity(context, email, field(request, 'password'));
       if ('user' in proof) return await finish(request, response, proof.user.id);
       send(response, codePage(formOf(interaction), proof.mfaToken));
     } catch (error) {
@@ -87,17 +92,17 @@ export function interactionRoutes(options: {
     const interaction = await interactionOf(request, response);
     const mfaToken = field(request, 'mfaToken');
     try {
-      const { user } = await proveSecondFactor(attempt(request), { mfaToken, code: field(request, 'code') });
+      const code = field(request, 'code');
+      const { user } = await proveSecondFactor(attempt(request, response), { mfaToken, code });
       await finish(request, response, user.id);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       const form = formOf(interaction);
-      // Only a wrong code may be tried again with the same challenge.
-      const again = error.code === 'AUTHENTICATION_ERROR' || error.code === 'VALIDATION_ERROR';
-      const page = again
-        ? codePage(form, mfaToken, error.message)
-        : loginPage(form, { email: '', message: error.message });
-      send(response.status(401), page);
+      const over = error.code === 'TOKEN_INVALID' || error.code === 'ACCOUNT_LOCKED';
+      const page = over
+        ? loginPage(form, { email: '', message: 'Log in again, please' })
+        : codePage(form, mfaToken, error.message);
+      send(response.status(errorStatus(error.code)), page);
     }
   });
 
