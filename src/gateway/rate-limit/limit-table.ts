@@ -62,7 +62,8 @@ const guard = { per: 'rule', count: 'node' } as const;
 export const endpointRules: readonly EndpointRule[] = [
   { path: /^\/v1\/auth\//, methods: ['POST'], limit: 'addressAuth', ...guard },
   { path: /^\/v1(?:\/|$)/, limit: 'address', burst: 'addressBurst', ...guard },
-  { path: /^\/graphql$/, limit: 'graphql', ...shared },
+  // The handshake of a WebSocket, its operations and what is posted count together.
+  { path: /^\/graphql$/, limit: 'graphql', per: 'rule', count: 'shared' },
   { path: /^\/api\/v1\/runs\/:runId$/, methods: reading, limit: 'runStatus', ...shared },
   {
     path: /^\/api\/v1\/orchestrator\/(?:.+\/)?trigger(?:\/|$)/,
