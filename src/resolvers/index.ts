@@ -3,6 +3,10 @@ import { AuditResolver } from './audit/audit.resolver.js';
 import { ConnectionResolver } from './connections/connection.resolver.js';
 import { AuthResolver } from './identity/auth.resolver.js';
 import { MfaResolver } from './identity/mfa.resolver.js';
+import { OrganizationResolver } from './identity/organization.resolver.js';
+import { PasswordResolver } from './identity/password.resolver.js';
+import { TeamResolver } from './identity/team.resolver.js';
+import { UserResolver } from './identity/user.resolver.js';
 import { UserLockResolver } from './identity/user-lock.resolver.js';
 import { PipelineResolver } from './pipelines/pipeline.resolver.js';
 import { RunResolver } from './runs/run.resolver.js';
@@ -14,6 +18,10 @@ export const resolvers: readonly ClassType[] = [
   AuthResolver,
   MfaResolver,
   UserLockResolver,
+  OrganizationResolver,
+  PasswordResolver,
+  TeamResolver,
+  UserResolver,
   ConnectionResolver,
   PipelineResolver,
   RunResolver,

@@ -1,13 +1,26 @@
 import { connectionRoutes } from './connections/connections.routes.js';
 import { authRoutes } from './identity/auth.routes.js';
 import { mfaRoutes } from './identity/mfa.routes.js';
+import { organizationRoutes } from './identity/organization.routes.js';
+import { passwordRoutes } from './identity/password.routes.js';
+import { teamRoutes } from './identity/teams.routes.js';
 import { userLockRoutes } from './identity/user-lock.routes.js';
+import { userRoutes } from './identity/users.routes.js';
 import { pipelineRoutes } from './pipelines/pipelines.routes.js';
 import { runRoutes } from './runs/runs.routes.js';
 import { ticketRoutes } from './tickets/tickets.routes.js';
 
 /** Everything below /v1. */
-export const itsmTables = [authRoutes, mfaRoutes, userLockRoutes, ticketRoutes] as const;
+export const itsmTables = [
+  authRoutes,
+  mfaRoutes,
+  passwordRoutes,
+  userRoutes,
+  userLockRoutes,
+  teamRoutes,
+  organizationRoutes,
+  ticketRoutes,
+] as const;
 
 /** Everything below /api/v1. */
 export const platformTables = [pipelineRoutes, runRoutes, connectionRoutes] as const;

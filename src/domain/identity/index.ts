@@ -24,6 +24,11 @@ export type { MfaChallenged } from './mfa/start-challenge.js';
 export { type MfaAnswer, verifyMfa } from './mfa/verify-mfa.js';
 export { openSession, type SessionStart } from './open-session.js';
 export {
+  getOrganization,
+  type UpdateOrganization,
+  updateOrganization,
+} from './organization/organization.js';
+export {
   changePassword,
   type PasswordAsked,
   type PasswordSet,
@@ -53,4 +58,6 @@ export {
 export { type DemoTenant, seedDemo } from './seed-demo.js';
 export { createSigningKeys, type SigningKeys } from './signing-keys.js';
 export { sweepExpired } from './sweep-expired.js';
+export * from './teams/index.js';
+export * from './users/index.js';
 export { verifyCredentials } from './verify-credentials.js';

@@ -3,6 +3,7 @@ import DataLoader from 'dataloader';
 import { readRows } from '../../database/read-rows.js';
 import { Organization } from '../../entities/identity/organization.js';
 import { Team } from '../../entities/identity/team.js';
+import { TeamMember } from '../../entities/identity/team-member.js';
 import { User } from '../../entities/identity/user.js';
 import { ORGANIZATION_FILTER } from '../../entities/tenancy.js';
 
@@ -11,6 +12,8 @@ export interface Loaders {
   readonly user: DataLoader<string, User | null>;
   readonly team: DataLoader<string, Team | null>;
   readonly organization: DataLoader<string, Organization | null>;
+  readonly teamIdsOfUser: DataLoader<string, string[]>;
+  readonly memberIdsOfTeam: DataLoader<string, string[]>;
 }
 
 /** PostgreSQL takes 65,535 parameters; a full page of 1,000 tickets has fewer users than this. */
@@ -41,7 +44,27 @@ export function createLoaders(em: EntityManager): Loaders {
       ),
     ),
     organization: byId((ids) => readOwnOrganization(em, ids)),
+    teamIdsOfUser: memberships(em, 'userId', 'teamId'),
+    memberIdsOfTeam: memberships(em, 'teamId', 'userId'),
   };
+}
+
+/** The other side of each membership, in the order of ids. */
+function memberships(
+  em: EntityManager,
+  key: 'userId' | 'teamId',
+  value: 'userId' | 'teamId',
+): DataLoader<string, string[]> {
+  return new DataLoader(
+    async (ids) => {
+      const found = new Map<string, string[]>(ids.map((id) => [id, []]));
+      const query = em.createQueryBuilder(TeamMember).select('*');
+      const rows = await readRows(em, query.where({ [key]: { $in: ids } }).orderBy({ [value]: 'asc' }));
+      for (const row of rows) found.get(row[key])?.push(row[value]);
+      return ids.map((id) => found.get(id) ?? []);
+    },
+    { maxBatchSize: MAX_BATCH },
+  );
 }
 
 function byId<Entity extends { id: string }>(

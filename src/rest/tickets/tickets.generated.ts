@@ -4,6 +4,10 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
+export type SortOrder =
+  | 'asc'
+  | 'desc';
+
 /** closed and cancelled are final. */
 export type TicketStatus =
   | 'new'
@@ -71,10 +75,6 @@ export type TicketSortField =
   | 'title'
   | 'number'
   | 'dueAt';
-
-export type SortOrder =
-  | 'asc'
-  | 'desc';
 
 export type CreateTicketInput = {
   /** At most 65,536 characters. */
