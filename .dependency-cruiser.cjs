@@ -25,7 +25,9 @@ module.exports = {
       from: { path: '^packages/rest-graphql-bridge/src/' },
       to: { path: '^src/' },
     },
-    only('rest', '^src/rest/', [
+    only('inbound', '^src/rest/inbound/', [...nouns, '^src/rest/', '^src/domain/[^/]+/index\\.ts$']),
+    only('rest', '^src/rest/(?!inbound/)', [
+      '^src/rest/',
       ...nouns,
       '^packages/rest-graphql-bridge/',
       '^src/describe-failure\\.ts$',
@@ -58,6 +60,7 @@ module.exports = {
       '^src/database/',
       '^src/engines/engine',
       '^src/engines/task-spec',
+      '^src/integrations/sso/sso-protocol\\.ts$',
       '^src/config\\.ts$',
       '^src/redact\\.ts$',
     ]),

@@ -9,6 +9,7 @@ import { ORGANIZATION_FILTER, WORKSPACE_FILTER } from './entities/tenancy.js';
 import { AppError } from './errors.js';
 import { createLoaders, type Loaders } from './graph/loaders/entity-loaders.js';
 import type { Mailer } from './integrations/smtp/mailer.js';
+import type { SingleSignOn } from './integrations/sso/sso-protocol.js';
 
 /** Who an ITSM token speaks for (ITSM document, Access token claims). */
 export interface ItsmPrincipal {
@@ -143,6 +144,7 @@ export interface Services {
   platformTokens: PlatformTokens;
   /** Tries once and at once; what must not be lost goes through queueMail (src/domain/mail). */
   mail: Mailer;
+  singleSignOn: SingleSignOn;
 }
 
 /** What somebody may try only so often, each with a count of its own. */

@@ -19,6 +19,7 @@ import { createEventFeed } from '../events/event-feed.js';
 import { createSequencer } from '../events/sequencer.js';
 import { createWakeChannel } from '../events/wake-channel.js';
 import { openMailer } from '../integrations/smtp/open-mailer.js';
+import { createSingleSignOn } from '../integrations/sso/single-sign-on.js';
 import { jobs } from '../jobs/index.js';
 import { createJobRunner } from '../jobs/job-runner.js';
 import { createSecretBox } from '../secret-box.js';
@@ -63,6 +64,8 @@ export async function openServices(
   const itsmTokens = createItsmTokens({ orm, secrets, wake, now, log });
   onClose('token keys', () => itsmTokens.close());
   const platformTokens = openPlatformTokens({ config, orm, secrets, wake, now, log }, onClose);
+  const singleSignOn = createSingleSignOn({ allowedHosts: config.ssoAllowedHosts, now });
+  onClose('single sign-on', () => singleSignOn.close());
   const batch = new BatchEngine();
   const base = {
     config,
@@ -77,6 +80,7 @@ export async function openServices(
     itsmTokens,
     platformTokens,
     mail: openMailer({ ...config, log }),
+    singleSignOn,
   };
   const runner = createJobRunner({
     definitions: jobs,
