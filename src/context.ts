@@ -4,6 +4,7 @@ import type { Config } from './config.js';
 import type { Engine, EngineKind } from './engines/engine.js';
 import type { Event } from './entities/events/event.js';
 import type { User, UserRole } from './entities/identity/user.js';
+import { ORGANIZATION_SETTING } from './entities/row-security.js';
 import type { RunMessage } from './entities/runs/run-message.js';
 import { ORGANIZATION_FILTER, WORKSPACE_FILTER } from './entities/tenancy.js';
 import { AppError } from './errors.js';
@@ -132,7 +133,10 @@ export interface PlatformTokens {
 export interface Services {
   config: Config;
   log: Logger;
+  /** Sees every tenant: for what src/database/system-work.ts names. Requests have `context.em`. */
   orm: MikroORM;
+  /** Sees what each transaction's organization owns: what requests are served with. */
+  tenantOrm: MikroORM;
   now(): Date;
   wake: WakeChannel;
   events: EventFeed;
@@ -193,9 +197,12 @@ export function createContext(
   caller: Caller,
   client?: RequestClient,
 ): RequestContext {
-  const em = services.orm.em.fork();
+  const em = services.tenantOrm.em.fork();
   const organizationId = caller.itsm?.organizationId ?? caller.platform?.organizationId;
-  if (organizationId !== undefined) em.setFilterParams(ORGANIZATION_FILTER, { organizationId });
+  if (organizationId !== undefined) {
+    em.setFilterParams(ORGANIZATION_FILTER, { organizationId });
+    em.setSessionContext({ variables: { [ORGANIZATION_SETTING]: organizationId } });
+  }
   if (caller.platform) em.setFilterParams(WORKSPACE_FILTER, { workspaceId: caller.platform.workspaceId });
   let loaders: Loaders | undefined;
   return {
@@ -210,6 +217,19 @@ export function createContext(
       return loaders;
     },
   };
+}
+
+/**
+ * The same request, seeing every tenant: for operations that find out who somebody is, before there is a tenant.
+ * Only root fields with `@Permission({ public: true })` are given it (src/graph/authorize.ts).
+ */
+export function asSystem(context: RequestContext): RequestContext {
+  let em: EntityManager | undefined;
+  const ofEveryTenant = () => {
+    em ??= context.services.orm.em.fork();
+    return em;
+  };
+  return Object.create(context, { em: { get: ofEveryTenant } }) as RequestContext;
 }
 
 /** @throws AUTHENTICATION_ERROR when no ITSM credential came with the request. */

@@ -8,7 +8,13 @@ import autocannon from 'autocannon';
 import { generateKeyPair, jwtVerify, SignJWT } from 'jose';
 import { pino } from 'pino';
 import { parseConfig } from '../../src/config.js';
-import { createContext, type PlatformTokens, type RequestContext, type Services } from '../../src/context.js';
+import {
+  asSystem,
+  createContext,
+  type PlatformTokens,
+  type RequestContext,
+  type Services,
+} from '../../src/context.js';
 import { startEmbeddedPostgres } from '../../src/database/embedded-postgres.js';
 import { migrate } from '../../src/database/migrate.js';
 import { createOrm } from '../../src/database/orm.js';
@@ -23,6 +29,7 @@ import {
   seedDemo,
 } from '../../src/domain/identity/index.js';
 import { hashPassword } from '../../src/domain/identity/password.js';
+import { REQUEST_ROLE, SYSTEM_ROLE } from '../../src/entities/row-security.js';
 import { createWakeChannel } from '../../src/events/wake-channel.js';
 import { createSecretBox } from '../../src/secret-box.js';
 
@@ -38,11 +45,17 @@ export async function compareIdentity(effort: Effort): Promise<string[]> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'opsgraph-bench-'));
   const log = pino({ level: 'silent' });
   const postgres = await startEmbeddedPostgres({ dataDir, log });
-  const orm = await createOrm({ databaseUrl: postgres.url, poolSize: CONCURRENT, log });
+  const orm = await createOrm({ databaseUrl: postgres.url, poolSize: CONCURRENT, log, role: SYSTEM_ROLE });
+  const tenantOrm = await createOrm({
+    databaseUrl: postgres.url,
+    poolSize: CONCURRENT,
+    log,
+    role: REQUEST_ROLE,
+  });
   await migrate(orm);
   const wake = createWakeChannel({ databaseUrl: postgres.url, log });
   const config = parseConfig({ DATA_DIR: dataDir }, dataDir);
-  const base = { config, log, orm, wake, secrets: createSecretBox(config), now: () => new Date() };
+  const base = { config, log, orm, tenantOrm, wake, secrets: createSecretBox(config), now: () => new Date() };
   const itsmTokens = createItsmTokens(base);
   const services = { ...base, itsmTokens } as unknown as Services;
   try {
@@ -58,6 +71,7 @@ export async function compareIdentity(effort: Effort): Promise<string[]> {
   } finally {
     await itsmTokens.close();
     await wake.close();
+    await tenantOrm.close(true);
     await orm.close(true);
     await postgres.close();
     await rm(dataDir, { recursive: true });
@@ -65,7 +79,7 @@ export async function compareIdentity(effort: Effort): Promise<string[]> {
 }
 
 function anonymous(services: Services) {
-  return createContext(services, 'req_bench', {});
+  return asSystem(createContext(services, 'req_bench', {}));
 }
 
 function logins(services: Services, effort: Effort): Promise<string> {

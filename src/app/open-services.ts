@@ -8,6 +8,7 @@ import { startEmbeddedPostgres } from '../database/embedded-postgres.js';
 import { migrate } from '../database/migrate.js';
 import { nativePool } from '../database/native-pool.js';
 import { createOrm } from '../database/orm.js';
+import { requireWall } from '../database/roles.js';
 import { seedConnections } from '../domain/demo/seed-connections.js';
 import { createItsmTokens, seedDemo } from '../domain/identity/index.js';
 import { createRunFeed } from '../domain/runs/run-feed.js';
@@ -15,6 +16,7 @@ import { forfeitLeases } from '../domain/runs/run-lease.js';
 import { sweepRuns } from '../domain/runs/sweep-runs.js';
 import { BatchEngine } from '../engines/batch/batch-engine.js';
 import type { Engine, EngineKind } from '../engines/engine.js';
+import { REQUEST_ROLE, SYSTEM_ROLE } from '../entities/row-security.js';
 import { createEventFeed } from '../events/event-feed.js';
 import { createSequencer } from '../events/sequencer.js';
 import { createWakeChannel } from '../events/wake-channel.js';
@@ -31,6 +33,7 @@ const DRAIN_JOBS_MS = 4_000;
 
 export interface OpenServices {
   services: Services;
+  /** Of requests. */
   pool: Pool;
   /** Once requests can be answered. */
   startWork(): Promise<void>;
@@ -45,9 +48,7 @@ export async function openServices(
 ): Promise<OpenServices> {
   await mkdir(path.join(config.dataDir, 'files'), { recursive: true });
   const databaseUrl = await openDatabase(config, log, onClose);
-  const orm = await createOrm({ databaseUrl, poolSize: config.databasePoolSize, log });
-  onClose('database pool', () => orm.close(true));
-  await migrate(orm);
+  const { orm, tenantOrm } = await openPools(databaseUrl, config.databasePoolSize, log, onClose);
   const pool = await nativePool(orm);
 
   const wake = createWakeChannel({ databaseUrl, log });
@@ -71,6 +72,7 @@ export async function openServices(
     config,
     log,
     orm,
+    tenantOrm,
     now,
     wake,
     events,
@@ -106,7 +108,22 @@ export async function openServices(
       log.warn({ err: error }, 'waiting runs not enqueued yet'),
     );
   };
-  return { services, pool, startWork };
+  return { services, pool: await nativePool(tenantOrm), startWork };
+}
+
+/** Of the connections for requests, how many more there are for what belongs to no tenant: jobs, logins, feeds. */
+const SYSTEM_SHARE = 0.5;
+const MIN_SYSTEM_CONNECTIONS = 4;
+
+async function openPools(databaseUrl: string, poolSize: number, log: Logger, onClose: OnClose) {
+  const tenantOrm = await createOrm({ databaseUrl, poolSize, log, role: REQUEST_ROLE });
+  onClose('database pool of requests', () => tenantOrm.close(true));
+  const systemSize = Math.max(MIN_SYSTEM_CONNECTIONS, Math.ceil(poolSize * SYSTEM_SHARE));
+  const orm = await createOrm({ databaseUrl, poolSize: systemSize, log, role: SYSTEM_ROLE });
+  onClose('database pool of the system', () => orm.close(true));
+  await migrate(orm);
+  await requireWall(tenantOrm);
+  return { orm, tenantOrm };
 }
 
 async function openDatabase(config: Config, log: Logger, onClose: OnClose): Promise<string> {

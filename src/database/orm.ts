@@ -5,6 +5,8 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { entities } from '../entities/index.js';
 import { migrations } from '../entities/migrations/index.js';
+import { buildWall } from '../entities/row-security.js';
+import type { ServingRole } from './roles.js';
 import { SteadyDriver } from './steady-driver.js';
 
 export interface OrmOptions {
@@ -12,6 +14,8 @@ export interface OrmOptions {
   /** Connections this process may hold open. */
   poolSize: number;
   log?: Logger | undefined;
+  /** Whom each connection acts as; without one as the role of the URL, which owns the tables. */
+  role?: ServingRole;
   /** 0 for none, which only migrations may ask for. */
   statementTimeoutMs?: number;
 }
@@ -32,12 +36,18 @@ export function ormConfiguration({
   databaseUrl,
   poolSize,
   log,
+  role,
   statementTimeoutMs = STATEMENT_TIMEOUT_MS,
 }: OrmOptions) {
   return defineConfig({
     driver: SteadyDriver,
     clientUrl: databaseUrl,
     entities,
+    discovery: {
+      afterDiscovered: (storage) => {
+        for (const meta of storage.getAll().values()) buildWall(meta);
+      },
+    },
     namingStrategy: UnderscoreNamingStrategy,
     ensureDatabase: false,
     colors: false,
@@ -55,7 +65,7 @@ export function ormConfiguration({
       // pg reads from the URL what MikroORM does not: sslmode and the other parameters after the question mark.
       connectionString: databaseUrl,
       application_name: 'opsgraph',
-      options: '-c timezone=UTC',
+      options: `-c timezone=UTC${role === undefined ? '' : ` -c role=${role}`}`,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       statement_timeout: statementTimeoutMs,
       stream: () => (statementTimeoutMs === 0 ? new Socket() : impatientSocket()),

@@ -1,5 +1,6 @@
 import { type Configuration, PostgreSqlConnection, PostgreSqlDriver } from '@mikro-orm/postgresql';
 import { isDatabaseAway } from './connection-error.js';
+import { oneMessage } from './one-message.js';
 
 type Dialect = ReturnType<PostgreSqlConnection['createKyselyDialect']>;
 type ConnectionDriver = ReturnType<Dialect['createDriver']>;
@@ -16,7 +17,24 @@ export class SteadyDriver extends PostgreSqlDriver {
   }
 }
 
+type Transactional = PostgreSqlConnection['transactional'];
+
 class SteadyConnection extends PostgreSqlConnection {
+  /**
+   * MikroORM opens a transaction around each single statement of an EntityManager with a session context: four round
+   * trips where one does. What `em.transactional` and a flush open names a broadcaster and stays a transaction.
+   */
+  override async transactional<T>(
+    work: Parameters<typeof PostgreSqlConnection.prototype.transactional<T>>[0],
+    options: Parameters<Transactional>[1] = {},
+  ): Promise<T> {
+    const { sessionContext, eventBroadcaster, ctx } = options;
+    if (sessionContext?.variables === undefined || eventBroadcaster !== undefined || ctx !== undefined)
+      return super.transactional(work, options);
+    const pool = await this.getNativeClient();
+    return work(oneMessage(pool, sessionContext.variables) as never);
+  }
+
   override createKyselyDialect(
     overrides: Parameters<PostgreSqlConnection['createKyselyDialect']>[0],
   ): Dialect {

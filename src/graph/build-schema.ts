@@ -7,7 +7,7 @@ import {
 } from 'graphql';
 import { buildSchemaSync, type ClassType, getMetadataStorage, type PubSub } from 'type-graphql';
 import { requirementOf } from '../resolvers/permission.js';
-import { checkOf, guarded } from './authorize.js';
+import { checkOf, guarded, inSystem } from './authorize.js';
 import { maskingProblems, maskPlatform } from './masking.js';
 
 /** type-graphql insists on a bus of its own; every subscription here brings its source with `subscribe`. */
@@ -89,7 +89,10 @@ function guardRootFields(schema: GraphQLSchema): void {
     for (const field of Object.values(type.getFields())) {
       const requirement = requirementOf(field);
       const check = requirement && checkOf(requirement);
-      if (check === undefined) continue;
+      if (check === undefined) {
+        if (field.resolve) field.resolve = inSystem(field.resolve);
+        continue;
+      }
       // A subscription is checked when it starts; the resolver of each event only reads what the source produced.
       if (field.subscribe) field.subscribe = guarded(field.subscribe, check);
       else if (field.resolve) field.resolve = guarded(field.resolve, check);

@@ -1,9 +1,10 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { parseConfig } from '../../src/config.js';
-import { createContext, type RequestContext, type Services } from '../../src/context.js';
+import { asSystem, createContext, type RequestContext, type Services } from '../../src/context.js';
 import { createOrm } from '../../src/database/orm.js';
 import { createItsmTokens } from '../../src/domain/identity/index.js';
+import { REQUEST_ROLE, SYSTEM_ROLE } from '../../src/entities/row-security.js';
 import { createWakeChannel } from '../../src/events/wake-channel.js';
 import { createSecretBox } from '../../src/secret-box.js';
 
@@ -16,6 +17,7 @@ export interface TestNode {
   clock: { offsetMs: number };
   /** Everything it logged, at every level. */
   logged(): string;
+  /** As public operations are given it. */
   anonymous(): RequestContext;
   close(): Promise<void>;
 }
@@ -35,12 +37,14 @@ export async function startNode(databaseUrl: string, environment: NodeJS.Process
     '/nowhere',
   );
   const clock = { offsetMs: 0 };
-  const orm = await createOrm({ databaseUrl, poolSize: 8, log });
+  const orm = await createOrm({ databaseUrl, poolSize: 8, log, role: SYSTEM_ROLE });
+  const tenantOrm = await createOrm({ databaseUrl, poolSize: 8, log, role: REQUEST_ROLE });
   const wake = createWakeChannel({ databaseUrl, log });
   const needed = {
     config,
     log,
     orm,
+    tenantOrm,
     wake,
     secrets: createSecretBox(config),
     now: () => new Date(Date.now() + clock.offsetMs),
@@ -52,10 +56,11 @@ export async function startNode(databaseUrl: string, environment: NodeJS.Process
     services,
     clock,
     logged: () => lines.join(''),
-    anonymous: () => createContext(services, 'req_test', {}),
+    anonymous: () => asSystem(createContext(services, 'req_test', {})),
     async close() {
       await itsmTokens.close();
       await wake.close();
+      await tenantOrm.close(true);
       await orm.close(true);
     },
   };

@@ -3,8 +3,10 @@ import {
   type GraphQLOutputType,
   type GraphQLSchema,
   getNamedType,
+  isInterfaceType,
   isNonNullType,
   isObjectType,
+  isUnionType,
 } from 'graphql';
 import { requirementOf } from '../../src/resolvers/permission.js';
 import { argumentSlots, fill, referencesIn } from './arguments.js';
@@ -76,6 +78,12 @@ async function ask(
 /** Every field that needs no argument, relations included, each type once on the way down. */
 function everythingOf(type: GraphQLOutputType, above: readonly string[] = []): string {
   const named = getNamedType(type);
+  if (isUnionType(named)) {
+    const parts = named.getTypes().map((part) => `... on ${part.name} ${everythingOf(part, above)}`);
+    return `{ __typename ${parts.join(' ')} }`;
+  }
+  if (isInterfaceType(named))
+    throw new Error(`${named.name} is an interface, which the matrix does not select yet`);
   if (!isObjectType(named)) return '';
   const fields = Object.values(named.getFields()).flatMap((field) => {
     const { name } = getNamedType(field.type);

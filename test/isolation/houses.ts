@@ -144,6 +144,8 @@ export async function insertUser(houses: Houses, house: House, role: UserRole) {
     ...user,
     name: marker,
     passwordHash: demo.passwordHash,
+    lockedAt: null,
+    platformRoles: [],
     active: true,
     defaultWorkspaceId: workspaceId,
     createdAt: now,
@@ -153,8 +155,8 @@ export async function insertUser(houses: Houses, house: House, role: UserRole) {
   return user;
 }
 
-/** A sequencer numbers events in its own time; that is nobody's doing. */
-const numberedLater = "to_jsonb(t) - 'seq'";
+/** What changes in its own time: a sequencer numbers events, a session remembers its last use some moments later. */
+const settled = "to_jsonb(t) - '{seq,last_used_at,expires_at}'::text[]";
 
 async function digest(em: EntityManager, house: House): Promise<string> {
   const columns = await em.execute<{ table: string; names: string[] }[]>(
@@ -172,7 +174,7 @@ async function digest(em: EntityManager, house: House): Promise<string> {
         ? `run_id in (select id from run where ${column} = '${value}')`
         : table === 'organization' && `id = '${value}'`;
     if (!condition) return [];
-    const rows = `select ${numberedLater} as line from "${table}" t where ${condition}`;
+    const rows = `select ${settled} as line from "${table}" t where ${condition}`;
     return [
       `select '${table}' as name, count(*), md5(string_agg(line::text, '|' order by line::text)) from (${rows}) r`,
     ];

@@ -50,8 +50,8 @@ export const kinds = {
   },
   run: {
     owner: 'workspace',
-    make: async (actor) => {
-      const pipelineId = await kinds.pipeline.make(actor);
+    make: async (actor): Promise<string> => {
+      const pipelineId = await created(actor.asPlatform('POST', '/api/v1/pipelines', pipelineBody(actor)));
       return created(actor.asPlatform('POST', `/api/v1/pipelines/${pipelineId}/run`), 'runId');
     },
     absent: newUuid,
@@ -106,7 +106,16 @@ export const values: Readonly<Record<string, (actor: Actor) => unknown>> = {
  * Operations that are let in by a secret of their own or need a second step outside of them, and take no id: there is
  * nothing foreign to name, and they are not tried.
  */
-export const bySecret: Readonly<Record<string, string>> = {};
+export const bySecret: Readonly<Record<string, string>> = {
+  'Mutation.verifyMfa': 'takes the token of a challenge',
+  'POST /v1/auth/mfa/verify': 'takes the token of a challenge',
+  'Mutation.confirmMfa': "takes a code of the caller's own authenticator",
+  'POST /v1/auth/mfa/setup/confirm': "takes a code of the caller's own authenticator",
+  'Mutation.regenerateBackupCodes': "the caller's own, once a factor is confirmed",
+  'POST /v1/auth/mfa/backup-codes': "the caller's own, once a factor is confirmed",
+  'Mutation.removeMfa': "the caller's own, once a factor is confirmed",
+  'DELETE /v1/auth/mfa/:method': "the caller's own, once a factor is confirmed",
+};
 
 /** Lists whose rows no fixture of this table makes. */
 export const emptyLists: Readonly<Record<string, string>> = {};

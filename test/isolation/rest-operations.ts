@@ -5,6 +5,7 @@ import {
   getNamedType,
   getOperationAST,
   isInputObjectType,
+  isInputType,
   Kind,
   typeFromAST,
   type ValueNode,
@@ -115,7 +116,7 @@ function rootOf(schema: GraphQLSchema, row: AnyRow): Root {
   const type = operation && schema.getRootType(operation.operation);
   const node = operation?.selectionSet.selections.find((selection) => selection.kind === Kind.FIELD);
   const field = node && type?.getFields()[node.name.value];
-  if (!node || !field) throw new Error(`${row.path}: its document has no root field`);
+  if (!operation || !type || !node || !field) throw new Error(`${row.path}: its document has no root field`);
   const slots = argumentSlots(type.name, field);
   return {
     node,
@@ -138,10 +139,11 @@ function bodySlots(schema: GraphQLSchema, row: AnyRow, slot: Root['slot']): Slot
     (candidate) => candidate.variable.name.value === variable,
   );
   const input = definition && typeFromAST(schema, definition.type as never);
-  if (type !== 'json' || !input || !isInputObjectType(getNamedType(input)))
+  const named = isInputType(input) ? getNamedType(input) : undefined;
+  if (type !== 'json' || !isInputObjectType(named))
     throw new Error(`${row.method} ${row.path}: the matrix does not build a body of type ${type}`);
   const returns = slot(variable ?? '')?.returns ?? '';
-  return inputSlots(input, { path: ['body'], returns }).filter(({ name }) => !readOnly.includes(name));
+  return inputSlots(named, { path: ['body'], returns }).filter(({ name }) => !readOnly.includes(name));
 }
 
 /** Where a parameter's value ends up: found by sending a value that nothing else has. */

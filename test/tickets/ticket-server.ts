@@ -7,12 +7,14 @@ import { pino } from 'pino';
 import { createBridge } from 'rest-graphql-bridge';
 import { WebSocket } from 'ws';
 import { parseConfig } from '../../src/config.js';
-import { type Caller, createContext, type Services } from '../../src/context.js';
+import { asSystem, type Caller, createContext, type Services } from '../../src/context.js';
+import { createOrm } from '../../src/database/orm.js';
 import { DEMO_PASSWORD, type DemoLogin, type DemoSlug } from '../../src/domain/identity/demo-tenants.js';
 import { createItsmTokens, login } from '../../src/domain/identity/index.js';
 import { type DemoTenant, seedDemo } from '../../src/domain/identity/seed-demo.js';
 import { Event } from '../../src/entities/events/event.js';
 import { newId } from '../../src/entities/ids.js';
+import { REQUEST_ROLE } from '../../src/entities/row-security.js';
 import { createEventFeed, type OpenEventFeed } from '../../src/events/event-feed.js';
 import { createSequencer } from '../../src/events/sequencer.js';
 import { createWakeChannel } from '../../src/events/wake-channel.js';
@@ -64,6 +66,7 @@ export interface TicketServer {
 export async function startTicketServer(): Promise<TicketServer> {
   const database = await createTestDatabase();
   const { url: databaseUrl, orm } = database;
+  const tenantOrm = await createOrm({ databaseUrl, poolSize: 8, role: REQUEST_ROLE });
   const log = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
   const config = parseConfig({ OPSGRAPH_SECRET_KEY: '7d'.repeat(32), DATABASE_URL: databaseUrl }, '/nowhere');
   const wake = createWakeChannel({ databaseUrl, log });
@@ -74,6 +77,7 @@ export async function startTicketServer(): Promise<TicketServer> {
     config,
     log,
     orm,
+    tenantOrm,
     wake,
     events: feed,
     secrets: createSecretBox(config),
@@ -88,7 +92,7 @@ export async function startTicketServer(): Promise<TicketServer> {
   async function tokenOf(who: NonNullable<Who>): Promise<string> {
     const known = tokens.get(who);
     if (known) return known;
-    const anonymous = createContext(services, newId('req'), {});
+    const anonymous = asSystem(createContext(services, newId('req'), {}));
     const { accessToken } = await login(anonymous, { email: `${who}.test`, password: DEMO_PASSWORD });
     tokens.set(who, accessToken);
     return accessToken;
@@ -135,6 +139,7 @@ export async function startTicketServer(): Promise<TicketServer> {
       await sequencer.close();
       await itsmTokens.close();
       await wake.close();
+      await tenantOrm.close(true);
       await database.close();
     },
   };

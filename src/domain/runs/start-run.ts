@@ -48,6 +48,8 @@ export async function startRun(context: RequestContext, pipelineId: string, inpu
       lastSeq: 1,
       createdAt: now,
     });
+    // Its tasks and messages are let in by the run they belong to, which must be there first (src/entities/row-security.ts).
+    await em.flush();
     for (const [position, task] of graph.tasks.entries()) {
       em.create(RunTask, { runId: created.id, taskId: task.id, position });
     }

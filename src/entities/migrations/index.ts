@@ -8,6 +8,7 @@ import { Migration20261120234304_accounts } from './Migration20261120234304_acco
 import { Migration20261120234533_keys_and_sessions } from './Migration20261120234533_keys_and_sessions.js';
 import { Migration20261120235018_password_token_mail } from './Migration20261120235018_password_token_mail.js';
 import { Migration20261120235332_sso } from './Migration20261120235332_sso.js';
+import { Migration20261121000010_row_security } from './Migration20261121000010_row_security.js';
 
 /** Written by scripts/create-migration.ts. The names are what the database remembers: never rename one. */
 export const migrations = [
@@ -24,4 +25,5 @@ export const migrations = [
   { name: 'Migration20261120234533_keys_and_sessions', class: Migration20261120234533_keys_and_sessions },
   { name: 'Migration20261120235018_password_token_mail', class: Migration20261120235018_password_token_mail },
   { name: 'Migration20261120235332_sso', class: Migration20261120235332_sso },
+  { name: 'Migration20261121000010_row_security', class: Migration20261121000010_row_security },
 ];
