@@ -17,6 +17,8 @@ export interface ItsmPrincipal {
   userId: string;
   email: string;
   organizationId: string;
+  /** Set while a super_admin is in another organization than their own. */
+  homeOrganizationId?: string;
   role: UserRole;
   sessionId: string;
   tokenId: string;

@@ -3,11 +3,17 @@ import type { Duplex } from 'node:stream';
 import type { Express, RequestHandler } from 'express';
 import { createBridge } from 'rest-graphql-bridge';
 import { createContext, type RequestContext, type Services } from '../context.js';
-import { createAuthenticator, createSigningKeys } from '../domain/identity/index.js';
+import {
+  auditCrossTenant,
+  createAuthenticator,
+  createSigningKeys,
+  PASSWORD_PATH,
+} from '../domain/identity/index.js';
 import { newUuid } from '../entities/ids.js';
 import { describeClient } from '../gateway/describe-client.js';
 import { type ErrorSurface, logThrown } from '../gateway/error-handler.js';
 import { createExplorer } from '../gateway/explorer.js';
+import { createPasswordPage } from '../gateway/password-page.js';
 import type { RateLimits } from '../gateway/rate-limit/rate-limits.js';
 import { recordOf, requestIdOf } from '../gateway/request-record.js';
 import { isBelow, pathOf } from '../gateway/surface.js';
@@ -55,6 +61,11 @@ export async function openRoutes(
   const fresh = ({ requestId, caller, client }: RequestContext) =>
     createContext(services, requestId, caller, client);
 
+  const audited = async (context: RequestContext) => {
+    await auditCrossTenant(context, '/graphql');
+    return context;
+  };
+
   const tables = [...itsmTables, ...platformTables];
   const checks = new Map(
     tables.flatMap(({ rows }) =>
@@ -77,6 +88,7 @@ export async function openRoutes(
       const caller = requireCaller(await callerOf(callers, request, door));
       await limits.admitCaller(caller, response);
       const context = createContext(services, requestId, caller, client);
+      await auditCrossTenant(context, `${route.method} ${route.path}`);
       checks.get(`${route.method} ${route.path}`)?.(context);
       return context;
     },
@@ -98,10 +110,10 @@ export async function openRoutes(
     createContext: async (caller, request, response) => {
       const client = clientOf(request, response);
       // A record belongs to a request; an operation of a WebSocket is none.
-      if (!response) return createContext(services, newUuid(), caller, client);
+      if (!response) return audited(createContext(services, newUuid(), caller, client));
       const record = Object.assign(recordOf(request), { route: '/graphql' });
       await limits.admitCaller(caller, response);
-      return createContext(services, record.id, caller, client);
+      return audited(createContext(services, record.id, caller, client));
     },
   });
   onClose('graphql', () => graph.close());
@@ -126,6 +138,7 @@ export async function openRoutes(
           createExplorer({ endpoint: '/graphql', loginPath: config.seedDemo ? '/v1/auth/login' : undefined }),
         );
       }
+      app.use(createPasswordPage(PASSWORD_PATH));
       app.use(upstreams.middleware);
       app.use('/graphql', graph.router);
       app.use(bridge.middleware);

@@ -2,6 +2,7 @@ import { decodeJwt } from 'jose';
 import type { Caller, ItsmPrincipal, ItsmTokens, PlatformTokens, Services } from '../../context.js';
 import { AppError } from '../../errors.js';
 import { type ApiKeyVerifier, createApiKeyVerifier } from './api-keys/verify-api-key.js';
+import { createTenantChoice, type TenantChoice } from './cross-tenant.js';
 import { createDeviceCheck, type DeviceCheck } from './device-fingerprint.js';
 import { ITSM_ISSUER } from './itsm-tokens.js';
 import { createIdentityLinks, type IdentityLinks } from './links/identity-links.js';
@@ -45,6 +46,7 @@ interface Verifiers {
   apiKeys: ApiKeyVerifier;
   links: IdentityLinks;
   devices: DeviceCheck;
+  tenants: TenantChoice;
 }
 
 export function createAuthenticator(
@@ -58,6 +60,7 @@ export function createAuthenticator(
     apiKeys,
     links,
     devices: createDeviceCheck(services),
+    tenants: createTenantChoice(services),
   };
   return {
     authenticate: (sent, door) => authenticate(verifiers, sent, door),
@@ -71,14 +74,15 @@ export function createAuthenticator(
 
 async function authenticate(verifiers: Verifiers, sent: SentCredentials, door: Door): Promise<Caller> {
   const first = await firstCaller(verifiers, sent, door);
-  const { linkedAuthorization, deviceFingerprint } = sent;
+  const { linkedAuthorization, deviceFingerprint, tenantSlug } = sent;
   const caller =
     door === 'either' && linkedAuthorization !== undefined
       ? await withOtherSide(verifiers, first, linkedAuthorization)
       : first;
   if (deviceFingerprint !== undefined && isPerson(caller.itsm))
     await verifiers.devices.require(caller.itsm, deviceFingerprint);
-  return caller;
+  if (tenantSlug === undefined || !caller.itsm) return caller;
+  return { ...caller, itsm: await verifiers.tenants.choose(caller.itsm, tenantSlug) };
 }
 
 async function firstCaller(verifiers: Verifiers, sent: SentCredentials, door: Door): Promise<Caller> {

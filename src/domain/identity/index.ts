@@ -7,6 +7,7 @@ export { deleteApiKey, rotateApiKey, updateApiKey } from './api-keys/change-api-
 export { type ApiKeyWithSecret, createApiKey } from './api-keys/create-api-key.js';
 export { getApiKey, listApiKeys } from './api-keys/find-api-keys.js';
 export { type Authenticator, createAuthenticator, type Door, type SentCredentials } from './authenticate.js';
+export { auditCrossTenant } from './cross-tenant.js';
 export { DEMO_PASSWORD } from './demo-tenants.js';
 export { endOwnSession, revokeUserSessions } from './end-sessions.js';
 export { forbidden } from './forbidden.js';

@@ -4,12 +4,12 @@ import { Session } from '../../entities/identity/session.js';
 import { User } from '../../entities/identity/user.js';
 import { notFound } from '../../errors.js';
 import type { Page } from '../page.js';
-import { type IdPageRequest, pageById } from './page-by-id.js';
+import { type CreationListQuery, listByCreation } from './list-by-creation.js';
 
 /** The caller's active sessions. @throws AUTHORIZATION_ERROR for an API key, which has none */
 export async function listOwnSessions(
   context: RequestContext,
-  request: IdPageRequest,
+  request: CreationListQuery,
 ): Promise<Page<Session>> {
   return activeSessions(context, itsmUser(context).userId, request);
 }
@@ -18,7 +18,7 @@ export async function listOwnSessions(
 export async function listUserSessions(
   context: RequestContext,
   userId: string,
-  request: IdPageRequest,
+  request: CreationListQuery,
 ): Promise<Page<Session>> {
   await requireUser(context, context.em.fork(), userId);
   return activeSessions(context, userId, request);
@@ -33,9 +33,9 @@ export async function requireUser(context: RequestContext, em: EntityManager, id
 function activeSessions(
   context: RequestContext,
   userId: string,
-  request: IdPageRequest,
+  request: CreationListQuery,
 ): Promise<Page<Session>> {
   const { organizationId } = itsmCaller(context);
   const active = { userId, organizationId, revokedAt: null, expiresAt: { $gt: context.services.now() } };
-  return pageById(context.em, { entity: Session, prefix: 'ses', where: [active] }, request);
+  return listByCreation(context.em, { entity: Session, prefix: 'ses', visible: active }, request);
 }

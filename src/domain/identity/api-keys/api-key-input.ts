@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { ItsmPrincipal } from '../../../context.js';
 import { AppError } from '../../../errors.js';
+import { text } from '../../storable-text.js';
 import { implies, isPermission } from '../role-permissions.js';
 
 const MAX_PERMISSIONS = 100;
 const MAX_PER_MINUTE = 100_000;
 
-const name = z.string().trim().min(1).max(100);
+const name = text().trim().min(1).max(100);
 const permissions = z
   .array(z.string().refine(isPermission, { error: 'is not a permission', params: { constraint: 'isIn' } }))
   .min(1)

@@ -6,7 +6,7 @@ import { AppError, conflict, notFound } from '../../../errors.js';
 import { transactional } from '../../../events/transaction.js';
 import { auditSource, recordAudit } from '../../audit/index.js';
 import type { Page } from '../../page.js';
-import { type IdPageRequest, pageById } from '../page-by-id.js';
+import { type CreationListQuery, listByCreation } from '../list-by-creation.js';
 import { LINKS_TOPIC } from './identity-links.js';
 
 /**
@@ -50,10 +50,13 @@ export async function linkIdentity(context: RequestContext, platformToken: strin
   }
 }
 
-export function listIdentities(context: RequestContext, request: IdPageRequest): Promise<Page<UserIdentity>> {
+export function listIdentities(
+  context: RequestContext,
+  request: CreationListQuery,
+): Promise<Page<UserIdentity>> {
   const { userId, organizationId } = itsmUser(context);
-  const where = [{ userId, organizationId }];
-  return pageById(context.em, { entity: UserIdentity, prefix: 'idn', where }, request);
+  const visible = { userId, organizationId };
+  return listByCreation(context.em, { entity: UserIdentity, prefix: 'idn', visible }, request);
 }
 
 /** Requests with both tokens are refused from now on, on every node. @throws NOT_FOUND */

@@ -10,6 +10,7 @@ import { auditSource, recordAudit } from '../../audit/index.js';
 import { eventActor } from '../../event-actor.js';
 import { queueMail } from '../../mail/index.js';
 import { validate } from '../../validate.js';
+import { API_KEYS_TOPIC } from '../api-keys/verify-api-key.js';
 import { voidPasswordTokens } from '../password-tokens.js';
 import { endSessions } from '../revoke-sessions.js';
 import { requireUserId } from './get-user.js';
@@ -90,7 +91,7 @@ async function apply(
   before: UserState,
   { teamIds, ...columns }: Partial<UserState>,
 ): Promise<void> {
-  const { em, afterCommit } = unit;
+  const { em, afterCommit, wakeAfterCommit } = unit;
   const { id, organizationId } = user;
   const now = services.now();
   Object.assign(user, columns, { updatedAt: now });
@@ -110,6 +111,8 @@ async function apply(
       text: `Hello ${user.name},\n\nan administrator changed the address you log in with. Mails go to the new one from now on.\n`,
     });
   }
+  // Their API keys can do no more than they can.
+  wakeAfterCommit(API_KEYS_TOPIC);
   if (columns.active === false) {
     await voidPasswordTokens(em, id);
     const ended = await endSessions(em, { userId: id }, now);
