@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { finished } from 'node:stream';
 import type { Logger } from 'pino';
 import { Agent, type Dispatcher } from 'undici';
 import { requestIdOf } from '../request-record.js';
@@ -11,6 +12,8 @@ import { upstreamFailure } from './upstream-failure.js';
 const CONNECTIONS = 256;
 /** Of the 10 s a stopping process has: what answers under way may still use. */
 const CLOSE_MS = 3_000;
+/** How long the rest of a body that nobody wants is read. */
+const LINGER_MS = 2_000;
 
 export interface HttpForwarder {
   /** Resolves when the answer is out, or its client gone. @throws AppError 502, 503, 504, or what refused the body */
@@ -62,9 +65,7 @@ export function createHttpForwarder(timeouts: UpstreamTimeouts, log: Logger): Ht
         await exchange(forward, request, response, aborting);
       } catch (error) {
         if (response.closed) return;
-        // Whoever still sends must be listened to, or the reset of the connection overtakes the answer.
-        request.unpipe();
-        request.resume();
+        await readToTheEnd(request);
         const { service } = forward.upstream;
         const failure = upstreamFailure(service, error);
         if (failure !== error)
@@ -82,6 +83,20 @@ export function createHttpForwarder(timeouts: UpstreamTimeouts, log: Logger): Ht
       clearTimeout(cut);
     },
   };
+}
+
+/** Whoever is still sending would get the reset of the connection before the answer. */
+function readToTheEnd(request: IncomingMessage): Promise<void> {
+  if (request.complete || request.destroyed) return Promise.resolve();
+  request.unpipe();
+  request.resume();
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, LINGER_MS);
+    finished(request, () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }
 
 /** RFC 9112 section 6.3. */
