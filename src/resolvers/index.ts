@@ -1,12 +1,15 @@
 import type { ClassType } from 'type-graphql';
 import { AuditResolver } from './audit/audit.resolver.js';
 import { ConnectionResolver } from './connections/connection.resolver.js';
+import { ApiKeyResolver } from './identity/api-key.resolver.js';
 import { AuthResolver } from './identity/auth.resolver.js';
 import { MfaResolver } from './identity/mfa.resolver.js';
 import { OrganizationResolver } from './identity/organization.resolver.js';
 import { PasswordResolver } from './identity/password.resolver.js';
+import { SessionResolver } from './identity/session.resolver.js';
 import { TeamResolver } from './identity/team.resolver.js';
 import { UserResolver } from './identity/user.resolver.js';
+import { UserIdentityResolver } from './identity/user-identity.resolver.js';
 import { UserLockResolver } from './identity/user-lock.resolver.js';
 import { PipelineResolver } from './pipelines/pipeline.resolver.js';
 import { RunResolver } from './runs/run.resolver.js';
@@ -14,6 +17,9 @@ import { TicketResolver } from './tickets/ticket.resolver.js';
 
 /** The explicit list: a resolver that is not here is not in the graph. */
 export const resolvers: readonly ClassType[] = [
+  ApiKeyResolver,
+  SessionResolver,
+  UserIdentityResolver,
   AuditResolver,
   AuthResolver,
   MfaResolver,

@@ -18,6 +18,9 @@ interface PageQuery {
 }
 
 /** The variables of the operation. */
-export function pageOf({ starting_after, ending_before, ...page }: PageQuery) {
-  return { ...page, startingAfter: starting_after, endingBefore: ending_before };
+export function pageOf({ page, limit, sortOrder, starting_after, ending_before }: PageQuery) {
+  return { page, limit, sortOrder, startingAfter: starting_after, endingBefore: ending_before };
 }
+
+/** For a list that is sorted by the time of making alone. */
+export const byCreation = { sortBy: param.oneOf(['createdAt'], { default: 'createdAt' }) };

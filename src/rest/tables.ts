@@ -1,8 +1,11 @@
 import { connectionRoutes } from './connections/connections.routes.js';
+import { apiKeyRoutes } from './identity/api-keys.routes.js';
 import { authRoutes } from './identity/auth.routes.js';
+import { identityRoutes } from './identity/identities.routes.js';
 import { mfaRoutes } from './identity/mfa.routes.js';
 import { organizationRoutes } from './identity/organization.routes.js';
 import { passwordRoutes } from './identity/password.routes.js';
+import { sessionRoutes } from './identity/sessions.routes.js';
 import { teamRoutes } from './identity/teams.routes.js';
 import { userLockRoutes } from './identity/user-lock.routes.js';
 import { userRoutes } from './identity/users.routes.js';
@@ -13,6 +16,9 @@ import { ticketRoutes } from './tickets/tickets.routes.js';
 /** Everything below /v1. */
 export const itsmTables = [
   authRoutes,
+  sessionRoutes,
+  apiKeyRoutes,
+  identityRoutes,
   mfaRoutes,
   passwordRoutes,
   userRoutes,

@@ -24,10 +24,10 @@ export class AuthResolver {
   @Permission({ public: true })
   @Mutation(() => TokenPair, { description: 'Exchanges a refresh token, once, for a new pair of tokens.' })
   refreshTokens(
-    @Arg('input', () => RefreshInput) { refreshToken }: RefreshInput,
+    @Arg('input', () => RefreshInput) { refreshToken, deviceFingerprint }: RefreshInput,
     @Ctx() context: RequestContext,
   ): Promise<TokenPair> {
-    return refresh(context, refreshToken);
+    return refresh(context, refreshToken, deviceFingerprint);
   }
 
   @Permission({ itsm: 'sessions:manage:own' })

@@ -27,6 +27,8 @@ export type LoginInput = {
 
 export type RefreshInput = {
   readonly refreshToken: string;
+  /** What the client calls its device: another one than at login is refused, an absent one is not. */
+  readonly deviceFingerprint?: string | null | undefined;
 };
 
 export type LoginMutationVariables = Exact<{

@@ -36,7 +36,11 @@ export const authRoutes = routes(import.meta.url, [
     security: [],
     tags,
     summary: 'Exchange a refresh token, once, for a new pair of tokens',
+    headers: { 'x-device-fingerprint': param.string() },
     body: { variable: 'input' },
+    variables: ({ body, headers }) => ({
+      input: { ...body, deviceFingerprint: body.deviceFingerprint ?? headers['x-device-fingerprint'] },
+    }),
     status: 200,
     responseHeaders: neverStored,
   }),
