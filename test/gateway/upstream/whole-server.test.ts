@@ -32,6 +32,7 @@ beforeAll(async () => {
       '/api/copilot': copilot.url,
       '/api/v1/runs': engine.url,
     }),
+    RATE_LIMIT_DISABLED: 'false',
     RATE_LIMIT_COPILOT_PER_MINUTE: '5',
   });
 });
