@@ -58,7 +58,7 @@ function limitsOver(shared: Parameters<typeof createRateLimits>[0]['shared']) {
       userId: 'usr_1',
       email: 'a@acme.test',
       organizationId: `org_${index % 10}`,
-      role: 'agent' as const,
+      role: 'service_desk_agent' as const,
       sessionId: 'ses_1',
       tokenId: 'tok_1',
       permissions: [],

@@ -9,7 +9,7 @@ const user: ItsmPrincipal = {
   userId: 'usr_1',
   email: 'a@acme.test',
   organizationId: 'org_1',
-  role: 'agent',
+  role: 'service_desk_agent',
   sessionId: 'ses_1',
   tokenId: 'tok_1',
   permissions: [],

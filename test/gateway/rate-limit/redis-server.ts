@@ -36,11 +36,12 @@ export async function startRedis(): Promise<RedisServer> {
 
   async function start(): Promise<void> {
     const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory];
-    process = spawn('redis-server', options, { stdio: ['ignore', 'pipe', 'inherit'] });
-    for await (const line of createInterface({ input: process.stdout ?? [] })) {
+    const started = spawn('redis-server', options, { stdio: ['ignore', 'pipe', 'inherit'] });
+    process = started;
+    for await (const line of createInterface({ input: started.stdout })) {
       if (line.includes('Ready to accept connections')) break;
     }
-    process.stdout?.resume();
+    started.stdout.resume();
   }
 
   async function stop(): Promise<void> {
