@@ -17,6 +17,8 @@ const expiring = [
   { table: 'refresh_token', column: 'expires_at', keepMs: 0 },
   { table: 'revoked_token', column: 'revoked_at', keepMs: REVOCATIONS_REMEMBERED_MS },
   { table: 'session', column: 'expires_at', keepMs: DAY_MS },
+  // A day longer than its code, so that a code that comes again is known.
+  { table: 'sso_login', column: 'expires_at', keepMs: DAY_MS },
   { table: 'signing_key', column: 'retired_at', keepMs: RETIRED_KEYS_VERIFY_MS },
 ];
 

@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
-import { ssoKinds } from '../../../entities/identity/sso-provider.js';
 import { UserRole } from '../../../entities/identity/user.js';
 import type { SingleSignOn } from '../../../integrations/sso/sso-protocol.js';
 import { text } from '../../storable-text.js';
@@ -36,6 +35,9 @@ const domain = z
   .max(253)
   .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, { error: 'must be a domain name' });
 
+/** RFC 6749 section 3.3. */
+const scope = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/, { error: 'must be a scope' });
+
 const list = <T extends z.ZodType>(item: T, max: number) => z.array(item).max(max).default([]);
 
 /** One shape per kind, whole: a change is laid over what there is and checked as if it were new. */
@@ -57,25 +59,25 @@ export function providerSchema(singleSignOn: Pick<SingleSignOn, 'problemOf'>) {
     emailDomains: list(domain, 100),
     defaultRole: z.enum(grantable).optional(),
   };
-  const oidc = {
+  const oidc = (usualScopes: string[]) => ({
     issuer: address,
     clientId: text().min(1).max(512),
     clientSecret: text().min(1).max(4_096).optional(),
-    scopes: list(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/, { error: 'must be a scope' }), 20),
-  };
+    scopes: z.array(scope).max(20).default(usualScopes),
+  });
   const invited = { provisionUsers: z.boolean().default(false) };
   return z.discriminatedUnion('provider', [
     z.strictObject({
       provider: z.literal('directory-oidc'),
       ...common,
-      ...withScopes(oidc, ['email', 'profile']),
+      ...oidc(['email', 'profile']),
       provisionUsers: z.boolean().default(true),
       defaultRole: z.enum(grantable).default(UserRole.end_user),
     }),
     z.strictObject({
       provider: z.literal('workspace-oidc'),
       ...common,
-      ...withScopes(oidc, ['email', 'profile']),
+      ...oidc(['email', 'profile']),
       ...invited,
       groupsClaim: text().min(1).max(255).default('groups'),
       groupRoles: z
@@ -83,7 +85,7 @@ export function providerSchema(singleSignOn: Pick<SingleSignOn, 'problemOf'>) {
         .min(1)
         .max(200),
     }),
-    z.strictObject({ provider: z.literal('oidc'), ...common, ...withScopes(oidc, ['email']), ...invited }),
+    z.strictObject({ provider: z.literal('oidc'), ...common, ...oidc(['email']), ...invited }),
     z.strictObject({
       provider: z.literal('saml'),
       ...common,
@@ -94,12 +96,6 @@ export function providerSchema(singleSignOn: Pick<SingleSignOn, 'problemOf'>) {
     }),
   ]);
 }
-
-function withScopes<T extends { scopes: z.ZodType }>(shape: T, usual: string[]) {
-  return { ...shape, scopes: (shape.scopes as ReturnType<typeof list<z.ZodString>>).prefault(usual) };
-}
-
-export const ssoKind = z.enum(ssoKinds);
 
 /** As it comes from outside; every field of every kind, none of them sure. */
 export interface SsoProviderInput {
