@@ -63,17 +63,22 @@ export function inputSlots(
 /** @throws naming the place when it is not known what an id points at */
 export function kindOf({ coordinate, name, type, returns }: Slot): KindName | undefined {
   const scalar = getNamedType(type).name;
-  const known = pointsAt[coordinate];
+  const known = pointsAt[coordinate] ?? pointsAt[name];
   if (known) return known;
   const looksLikeId = ['ID', 'UUID'].includes(scalar) || /(^id|Ids?|[sS]lug)$/.test(name);
   if (!looksLikeId || noReferences.has(coordinate) || isInputObjectType(getNamedType(type))) return undefined;
   const [, field = ''] = coordinate.split('.');
-  const kind = name === 'id' ? (endingIn(returns) ?? endingIn(field)) : endingIn(name.replace(/Ids?$/, ''));
+  const kind = namesItself.has(name)
+    ? (endingIn(returns.replace(/Page$/, '')) ?? endingIn(field))
+    : endingIn(name.replace(/Ids?$/, ''));
   if (kind) return kind;
   throw new Error(
     `${coordinate}: the matrix does not know what it points at. Add a line to reference-kinds.ts`,
   );
 }
+
+/** Arguments that take the id of what the field itself answers with. */
+const namesItself: ReadonlySet<string> = new Set(['id', 'startingAfter', 'endingBefore']);
 
 /** `deletePipeline` and `sourceConnection` say it themselves. */
 function endingIn(name: string): KindName | undefined {

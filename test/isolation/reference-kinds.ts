@@ -61,16 +61,11 @@ export const kinds = {
 
 export type KindName = keyof typeof kinds;
 
-/** Ids whose argument does not say by its own name or by what the field returns what they point at. */
+/** Ids whose argument says neither by its own name nor by what the field returns what they point at: by coordinate or name. */
 export const pointsAt: Readonly<Record<string, KindName>> = {
-  'Query.tickets.startingAfter': 'ticket',
-  'Query.tickets.endingBefore': 'ticket',
-  'CreateTicketInput.requesterId': 'user',
-  'CreateTicketInput.assigneeId': 'user',
-  'UpdateTicketInput.requesterId': 'user',
-  'UpdateTicketInput.assigneeId': 'user',
-  'TicketFilterInput.requesterId': 'user',
-  'TicketFilterInput.assigneeId': 'user',
+  requesterId: 'user',
+  assigneeId: 'user',
+  memberIds: 'user',
 };
 
 /** Named like ids without being any. */
@@ -97,6 +92,10 @@ export const values: Readonly<Record<string, (actor: Actor) => unknown>> = {
     const { refreshToken } = (await (await login(houses.app.url, body)).json()) as { refreshToken: string };
     return refreshToken;
   },
+  'ChangePasswordInput.current': () => 'opsgraph-demo',
+  'ForgotPasswordInput.email': ({ email }) => email,
+  'CreateUserInput.email': () => `${newUuid()}@example.test`,
+  'UpdateUserInput.email': () => `${newUuid()}@example.test`,
   'CreatePipelineInput.yamlDefinition': () => yamlDefinition,
   'CreateConnectionInput.config': (actor) => connectionBody(actor).config,
   'CreateConnectionInput.credentials': (actor) => connectionBody(actor).credentials,
@@ -109,6 +108,8 @@ export const values: Readonly<Record<string, (actor: Actor) => unknown>> = {
 export const bySecret: Readonly<Record<string, string>> = {
   'Mutation.verifyMfa': 'takes the token of a challenge',
   'POST /v1/auth/mfa/verify': 'takes the token of a challenge',
+  'Mutation.resetPassword': 'takes the token of a link',
+  'POST /v1/auth/password/reset': 'takes the token of a link',
   'Mutation.confirmMfa': "takes a code of the caller's own authenticator",
   'POST /v1/auth/mfa/setup/confirm': "takes a code of the caller's own authenticator",
   'Mutation.regenerateBackupCodes': "the caller's own, once a factor is confirmed",

@@ -56,8 +56,9 @@ function conditions({ role, teamId, active, q }: z.output<typeof filterSchema>):
     found.push({ $or: [{ name: { $ilike: pattern } }, { email: { $ilike: pattern } }] });
   }
   if (teamId?.length) {
-    const members = `select m.user_id from team_member m where m.team_id = any (?)`;
-    found.push({ [raw((alias) => `${alias}.id = any (array(${members}))`, [teamId])]: [] });
+    const marks = teamId.map(() => '?').join(', ');
+    const members = `select m.user_id from team_member m where m.team_id in (${marks})`;
+    found.push({ [raw((alias) => `${alias}.id = any (array(${members}))`, teamId)]: [] });
   }
   return found;
 }
