@@ -49,7 +49,6 @@ export function createProtocol(options: ProtocolOptions): Server<Connection> {
   const prepare = createPreparation(schema, options);
 
   function begin(socket: Socket, payload: SubscribePayload): Arguments | readonly GraphQLError[] {
-    if (Object.keys(socket.subscriptions).length > MAX_OPERATIONS_PER_SOCKET) return [tooMany()];
     const prepared = prepare(payload.query);
     if (!('document' in prepared)) return prepared;
     const operationName = payload.operationName ?? undefined;
@@ -63,6 +62,8 @@ export function createProtocol(options: ProtocolOptions): Server<Connection> {
     connectionInitWaitTimeout: INIT_TIMEOUT_MS,
     onConnect: (socket) => socket.extra.admit(socket.connectionParams),
     onSubscribe: async (socket, _id, payload) => {
+      // Before anything is awaited: operations that arrive together are all in the list a moment later.
+      if (Object.keys(socket.subscriptions).length > MAX_OPERATIONS_PER_SOCKET) return [tooMany()];
       try {
         await admit(socket.extra.request, socket.extra.caller);
         return begin(socket, payload);
