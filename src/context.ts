@@ -207,11 +207,16 @@ export function createContext(
   }
   if (caller.platform) em.setFilterParams(WORKSPACE_FILTER, { workspaceId: caller.platform.workspaceId });
   let loaders: Loaders | undefined;
+  let log: Logger | undefined;
   return {
     requestId,
     client,
     services,
-    log: services.log.child({ requestId }),
+    /** Made at the first line: most requests write none of their own. */
+    get log() {
+      log ??= services.log.child({ requestId });
+      return log;
+    },
     em,
     caller,
     get loaders() {

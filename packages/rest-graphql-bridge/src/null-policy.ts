@@ -92,8 +92,8 @@ function withoutInRecord(value: Record, tree: PolicyTree, step: PolicyStep | und
     const after = omitted || before === null ? before : without(before, tree, next);
     if (!omitted && after === before) continue;
     copy ??= { ...value };
-    if (omitted) delete copy[key];
-    else copy[key] = after;
+    // JSON leaves undefined out; a deleted property would cost the object its shape, and stringify its fast path.
+    copy[key] = omitted ? undefined : after;
   }
   return copy ?? value;
 }
