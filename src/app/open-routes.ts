@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Express, RequestHandler } from 'express';
 import { createBridge } from 'rest-graphql-bridge';
-import { createContext, type RequestContext, type Services } from '../context.js';
+import { asSystem, createContext, type RequestContext, type Services } from '../context.js';
 import {
   auditCrossTenant,
   createAuthenticator,
@@ -24,6 +24,7 @@ import { createGraph } from '../graph/create-graph.js';
 import { operationCheck } from '../graph/operation-check.js';
 import { createOidcIssuer } from '../oidc/create-oidc-issuer.js';
 import { resolvers } from '../resolvers/index.js';
+import { ssoRouter } from '../rest/inbound/sso.js';
 import type { Access } from '../rest/route.js';
 import { itsmTables, platformTables } from '../rest/tables.js';
 import type { OnClose } from './on-close.js';
@@ -130,6 +131,16 @@ export async function openRoutes(
   });
   onClose('upstreams', () => upstreams.close());
 
+  const sso = ssoRouter({
+    baseUrl: publicUrl ?? url,
+    admit: (request, template, response) => limits.admit(request, template, response),
+    contextOf: (request, response, template) => {
+      recordOf(request).route = template;
+      // Without the cookie of a login: a navigation that another site began must not sign anybody in here.
+      return asSystem(createContext(services, requestIdOf(request), {}, limits.clientOf(request, response)));
+    },
+  });
+
   return {
     mount(app) {
       mountIssuer(app);
@@ -140,6 +151,7 @@ export async function openRoutes(
       }
       app.use(createPasswordPage(PASSWORD_PATH));
       app.use(upstreams.middleware);
+      app.use(sso);
       app.use('/graphql', graph.router);
       app.use(bridge.middleware);
     },

@@ -7,6 +7,7 @@ import { MfaResolver } from './identity/mfa.resolver.js';
 import { OrganizationResolver } from './identity/organization.resolver.js';
 import { PasswordResolver } from './identity/password.resolver.js';
 import { SessionResolver } from './identity/session.resolver.js';
+import { SsoResolver } from './identity/sso.resolver.js';
 import { TeamResolver } from './identity/team.resolver.js';
 import { UserResolver } from './identity/user.resolver.js';
 import { UserIdentityResolver } from './identity/user-identity.resolver.js';
@@ -26,6 +27,7 @@ export const resolvers: readonly ClassType[] = [
   UserLockResolver,
   OrganizationResolver,
   PasswordResolver,
+  SsoResolver,
   TeamResolver,
   UserResolver,
   ConnectionResolver,

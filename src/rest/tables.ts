@@ -6,6 +6,7 @@ import { mfaRoutes } from './identity/mfa.routes.js';
 import { organizationRoutes } from './identity/organization.routes.js';
 import { passwordRoutes } from './identity/password.routes.js';
 import { sessionRoutes } from './identity/sessions.routes.js';
+import { ssoRoutes } from './identity/sso.routes.js';
 import { teamRoutes } from './identity/teams.routes.js';
 import { userLockRoutes } from './identity/user-lock.routes.js';
 import { userRoutes } from './identity/users.routes.js';
@@ -23,6 +24,7 @@ export const itsmTables = [
   passwordRoutes,
   userRoutes,
   userLockRoutes,
+  ssoRoutes,
   teamRoutes,
   organizationRoutes,
   ticketRoutes,
