@@ -86,6 +86,7 @@ const environment = z.object({
     .regex(/^[0-9a-f]{64}$/i, { error: 'must be 32 bytes in hexadecimal (64 characters)' })
     .optional(),
   BREACHED_PASSWORDS_FILE: z.string().min(1).optional(),
+  SIGNING_KEY_ROTATION_DAYS: z.coerce.number().min(1).max(3_650).default(30),
   REFRESH_REUSE_GRACE_SECONDS: z.coerce.number().int().min(0).max(3_600).default(10),
   JOB_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(4),
   RUN_MEMORY_LIMIT_MB: z.coerce.number().int().min(64).max(1_048_576).default(1024),
@@ -135,6 +136,8 @@ export interface Config {
   breachedPasswordsFile: string | undefined;
   /** How long after its use a refresh token may come again without ending its session; 0 for never. */
   refreshReuseGraceSeconds: number;
+  /** After so many days a signing key is replaced; the old one verifies for 8 days more. */
+  signingKeyRotationDays: number;
   jobConcurrency: number;
   runMemoryLimitMb: number;
 }
@@ -186,6 +189,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
       values.BREACHED_PASSWORDS_FILE === undefined
         ? undefined
         : path.resolve(cwd, values.BREACHED_PASSWORDS_FILE),
+    signingKeyRotationDays: values.SIGNING_KEY_ROTATION_DAYS,
     refreshReuseGraceSeconds: values.REFRESH_REUSE_GRACE_SECONDS,
     jobConcurrency: values.JOB_CONCURRENCY,
     runMemoryLimitMb: values.RUN_MEMORY_LIMIT_MB,

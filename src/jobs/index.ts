@@ -1,5 +1,6 @@
 import type { JobDefinition } from './define-job.js';
 import { executeRunJob } from './execute-run.job.js';
+import { rotateSigningKeysJob } from './rotate-signing-keys.job.js';
 import { sendMailJob } from './send-mail.job.js';
 import { sweepIdentityJob } from './sweep-identity.job.js';
 import { sweepMailJob } from './sweep-mail.job.js';
@@ -9,6 +10,7 @@ import { sweepRunsJob } from './sweep-runs.job.js';
 export const jobs: readonly JobDefinition[] = [
   executeRunJob,
   sendMailJob,
+  rotateSigningKeysJob,
   sweepIdentityJob,
   sweepMailJob,
   sweepRunsJob,

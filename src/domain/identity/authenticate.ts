@@ -82,7 +82,10 @@ async function authenticate(verifiers: Verifiers, sent: SentCredentials, door: D
   if (deviceFingerprint !== undefined && isPerson(caller.itsm))
     await verifiers.devices.require(caller.itsm, deviceFingerprint);
   if (tenantSlug === undefined || !caller.itsm) return caller;
-  return { ...caller, itsm: await verifiers.tenants.choose(caller.itsm, tenantSlug) };
+  const itsm = await verifiers.tenants.choose(caller.itsm, tenantSlug);
+  if (caller.platform && caller.platform.organizationId !== itsm.organizationId)
+    throw new AppError('AUTHORIZATION_ERROR', 'Both tokens must speak for one organization');
+  return { ...caller, itsm };
 }
 
 async function firstCaller(verifiers: Verifiers, sent: SentCredentials, door: Door): Promise<Caller> {

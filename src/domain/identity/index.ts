@@ -57,7 +57,7 @@ export {
   widestScope,
 } from './role-permissions.js';
 export { type DemoTenant, seedDemo } from './seed-demo.js';
-export { createSigningKeys, type SigningKeys } from './signing-keys.js';
+export { createSigningKeys, rotateDueKeys, type SigningKeys } from './signing-keys.js';
 export * from './sso/index.js';
 export { sweepExpired } from './sweep-expired.js';
 export * from './teams/index.js';

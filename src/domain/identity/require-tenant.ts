@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../context.js';
 import { Organization } from '../../entities/identity/organization.js';
-import type { User } from '../../entities/identity/user.js';
+import { type User, UserRole } from '../../entities/identity/user.js';
 import { AppError } from '../../errors.js';
 
 /**
@@ -10,9 +10,9 @@ import { AppError } from '../../errors.js';
  */
 export async function requireNamedTenant(
   { client, services }: Pick<RequestContext, 'services'> & { client?: RequestContext['client'] },
-  user: Pick<User, 'organizationId'>,
+  user: Pick<User, 'organizationId' | 'role'>,
 ): Promise<void> {
-  if (!client?.tenant) return;
+  if (!client?.tenant || user.role === UserRole.super_admin) return;
   const { slug, by } = client.tenant;
   const organization = await services.orm.em.fork().findOne(Organization, { slug });
   if (organization?.id === user.organizationId) return;

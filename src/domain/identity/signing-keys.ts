@@ -19,6 +19,7 @@ const RELOAD_INTERVAL_MS = 1_000;
 /** A key retired elsewhere is noticed by then even when the wake-up was lost. */
 const STALE_AFTER_MS = 600_000;
 const TOPIC = 'signing-keys';
+const purposes = ['itsm', 'oidc'] as const;
 
 export interface SigningKeys {
   /** The key that signs now; made when there is none yet. */
@@ -45,7 +46,7 @@ interface LoadedKeys {
 type Needs = Pick<Services, 'orm' | 'secrets' | 'wake' | 'now' | 'log'>;
 
 export function createSigningKeys(services: Needs, purpose: SigningKey['purpose']): SigningKeys {
-  const { orm, secrets, wake, now, log } = services;
+  const { secrets, wake, log } = services;
   const listeners = new Set<() => void>();
   const closing = new AbortController();
   let loaded: LoadedKeys | undefined;
@@ -79,17 +80,9 @@ export function createSigningKeys(services: Needs, purpose: SigningKey['purpose'
     return loaded;
   }
 
-  /** Two nodes that start at once end with one key: the second waits for the lock and then finds the first's. */
-  async function create(retire: boolean): Promise<void> {
-    await orm.em.fork().transactional(async (em) => {
-      await holdLock(em, `signing key ${purpose}`);
-      const active = await em.find(SigningKey, { purpose, retiredAt: null });
-      if (active.length > 0 && !retire) return;
-      for (const key of active) key.retiredAt = now();
-      em.persist(em.create(SigningKey, { ...(await generate(secrets)), purpose, createdAt: now() }));
-    });
+  async function create(isDue: IsDue): Promise<void> {
+    await replaceKey(services, purpose, isDue);
     loaded = await loadKeys(services, purpose);
-    wake.wake(TOPIC);
   }
 
   const stopListening = wake.on(TOPIC, () =>
@@ -102,7 +95,7 @@ export function createSigningKeys(services: Needs, purpose: SigningKey['purpose'
     async current() {
       const { current } = await keys();
       if (current) return current;
-      creating ??= create(false).finally(() => {
+      creating ??= create((active) => active.length === 0).finally(() => {
         creating = undefined;
       });
       await creating;
@@ -123,7 +116,7 @@ export function createSigningKeys(services: Needs, purpose: SigningKey['purpose'
       const { rows } = await keys();
       return rows.map((row) => JSON.parse(secrets.open(row.sealedPrivateJwk)) as JWK);
     },
-    rotate: () => create(true),
+    rotate: () => create(() => true),
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -135,6 +128,48 @@ export function createSigningKeys(services: Needs, purpose: SigningKey['purpose'
       await loading?.catch(() => undefined);
     },
   };
+}
+
+type IsDue = (active: readonly SigningKey[]) => boolean;
+
+/**
+ * A fresh key in place of the active one, which goes on verifying. Of nodes that do so at once the second waits for the
+ * lock and then finds the first's key: it is asked again whether one is due.
+ */
+async function replaceKey(
+  { orm, secrets, now, wake }: Pick<Needs, 'orm' | 'secrets' | 'now' | 'wake'>,
+  purpose: SigningKey['purpose'],
+  isDue: IsDue,
+): Promise<boolean> {
+  const made = await orm.em.fork().transactional(async (em) => {
+    await holdLock(em, `signing key ${purpose}`);
+    const active = await em.find(SigningKey, { purpose, retiredAt: null });
+    if (!isDue(active)) return false;
+    for (const key of active) key.retiredAt = now();
+    em.persist(em.create(SigningKey, { ...(await generate(secrets)), purpose, createdAt: now() }));
+    return true;
+  });
+  if (made) wake.wake(TOPIC);
+  return made;
+}
+
+/**
+ * Replaces the keys that have signed for long enough. A purpose that never needed a key gets none. Safe on any number
+ * of nodes at any time.
+ * @returns for which purposes there is a new key
+ */
+export async function rotateDueKeys(
+  services: Pick<Needs, 'orm' | 'secrets' | 'now' | 'wake'>,
+  maximumAgeMs: number,
+): Promise<SigningKey['purpose'][]> {
+  const madeBefore = services.now().getTime() - maximumAgeMs;
+  const isDue: IsDue = (active) =>
+    active.length > 0 && active.every((key) => key.createdAt.getTime() <= madeBefore);
+  const rotated: SigningKey['purpose'][] = [];
+  for (const purpose of purposes) {
+    if (await replaceKey(services, purpose, isDue)) rotated.push(purpose);
+  }
+  return rotated;
 }
 
 async function loadKeys(
