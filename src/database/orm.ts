@@ -49,6 +49,8 @@ export function ormConfiguration({
       },
     },
     namingStrategy: UnderscoreNamingStrategy,
+    // Inside a transaction of one ORM, `orm.em.fork()` of another of the same name would be a fork of the first one's.
+    contextName: role ?? 'default',
     ensureDatabase: false,
     colors: false,
     logger: (message) => log?.warn(message),

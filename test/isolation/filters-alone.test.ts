@@ -1,0 +1,3 @@
+import { tryEverything } from './matrix.js';
+
+tryEverything('filters alone');
