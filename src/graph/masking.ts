@@ -45,9 +45,10 @@ export function platformTextFields(schema: GraphQLSchema): TextField[] {
 export function maskPlatform(schema: GraphQLSchema): void {
   const fields = platformFields(schema);
   for (const { field } of fields) {
-    if (MASKABLE.has(getNamedType(field.type).name)) maskAnswer(field, maskOf(field) ?? 'always');
+    // Before the mask: reading a plain property can't fail, and a page of them need not be guarded one by one.
     if (field.resolve) field.resolve = withMaskedErrors(field.resolve);
     if (field.subscribe) field.subscribe = withMaskedErrors(field.subscribe);
+    if (MASKABLE.has(getNamedType(field.type).name)) maskAnswer(field, maskOf(field) ?? 'always');
   }
   for (const { field } of rootFields(schema, 'platform')) {
     if (schema.getMutationType()?.getFields()[field.name] !== field || !field.resolve) continue;
@@ -116,6 +117,7 @@ function maskAnswer(field: Field, mask: Mask): void {
   field.resolve = (source, args, context, info) => {
     const value: unknown = read(source, args, context, info);
     if (mask === 'config' && mayWrite(context)) return value;
+    if (typeof value === 'string') return maskText(value);
     return isPromise(value) ? value.then(maskValue) : maskValue(value);
   };
 }

@@ -13,7 +13,6 @@ const DOMAIN = /^(?:[\p{L}\p{N}][\p{L}\p{N}\p{M}-]*\.)+(?:xn--[a-z0-9-]+|\p{L}[\
 /** E-mail addresses, internationalised ones (RFC 6531) and those with an URL's %40 as well. */
 export function findEmails(text: string): Span[] {
   const spans: Span[] = [];
-  if (!text.includes('@') && !text.includes('%40')) return spans;
   for (const { index, 0: sign } of text.matchAll(AT)) {
     const behind = index + sign.length;
     const domain = DOMAIN.exec(text.slice(behind, behind + MAX_DOMAIN))?.[0];
