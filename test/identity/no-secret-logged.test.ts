@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { verifyAuditChain } from '../../src/domain/audit/index.js';
 import { DEMO_PASSWORD } from '../../src/domain/identity/index.js';
 import { createLogger } from '../../src/logger.js';
 import { authorize, REDIRECT_URI } from '../oidc/authorization.js';
@@ -149,11 +150,10 @@ it('writes none of the secrets of a whole day into its log, at the finest level'
     name: 'log test',
     permissions: ['tickets:read:all'],
   });
-  if (created.status === 201) {
-    const bearer = caller(app.url, { 'x-api-key': created.body.key });
-    expect((await bearer('GET', '/v1/tickets')).status).toBe(200);
-    await call(admin, 'POST', `/v1/api-keys/${created.body.id}/rotate`);
-  }
+  expect(created.status).toBe(201);
+  const bearer = caller(app.url, { 'x-api-key': created.body.key });
+  expect((await bearer('GET', '/v1/tickets')).status).toBe(200);
+  await call(admin, 'POST', `/v1/api-keys/${created.body.id}/rotate`);
   await call(admin, 'POST', '/v1/auth/logout');
 
   const log = lines.join('');
@@ -162,6 +162,29 @@ it('writes none of the secrets of a whole day into its log, at the finest level'
   expect(secrets.size).toBeGreaterThan(35);
   expect(found()).toEqual([]);
   expect(log).not.toMatch(/\$argon2|eyJ[\w-]{20}|otpauth:\/\//);
+});
+
+it('wrote every security event of it into chains that hold', async () => {
+  const { em } = app.database.orm;
+  const rows = await em.execute<{ action: string; organization_id: string }[]>(
+    'select distinct action, organization_id from audit_entry',
+  );
+  const actions = new Set(rows.map(({ action }) => action));
+  for (const action of [
+    'auth.login_succeeded',
+    'auth.login_failed',
+    'auth.mfa_challenged',
+    'auth.mfa_failed',
+    'auth.mfa_enabled',
+    'auth.mfa_backup_codes_regenerated',
+    'auth.refresh_token_reused',
+    'auth.logged_out',
+    'users.locked',
+    'users.unlocked',
+  ])
+    expect(actions).toContain(action);
+  for (const organization of new Set(rows.map(({ organization_id }) => organization_id)))
+    expect(await verifyAuditChain(em, organization)).toMatchObject({ intact: true });
 });
 
 it('would find one that was logged under an innocent name', () => {

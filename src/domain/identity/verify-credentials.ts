@@ -42,10 +42,7 @@ export async function verifyCredentials(
     // A password alone does not prove who has a second factor: guessing that one goes on counting.
     return { outcome: mfaMethods.length > 0 ? 'undecided' : 'passed', value: { user, mfaMethods } } as const;
   };
-  const { value, locked } = await guarded(services, email, check).catch(async (error: unknown) => {
-    if (error instanceof AppError && error.code === 'ACCOUNT_LOCKED') await audit('auth.login_refused');
-    throw error;
-  });
+  const { value, locked } = await guarded(services, email, check).catch(refusal(audit));
   if (value === undefined) {
     await audit('auth.login_failed');
     if (locked) await audit('auth.account_locked');
@@ -60,6 +57,16 @@ export async function verifyCredentials(
 
 export function lockedByAdministrator(): AppError {
   return new AppError('ACCOUNT_LOCKED', 'An administrator has locked the account');
+}
+
+type LoginAudit = ReturnType<typeof loginAudit>;
+
+/** For what `guarded` throws: a lock is written down, whoever meets it. */
+export function refusal(audit: LoginAudit) {
+  return async (error: unknown): Promise<never> => {
+    if (error instanceof AppError && error.code === 'ACCOUNT_LOCKED') await audit('auth.login_refused');
+    throw error;
+  };
 }
 
 /** Of an address nobody has, only the key is written down: people type passwords into the wrong field. */

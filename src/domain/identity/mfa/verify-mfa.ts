@@ -9,7 +9,7 @@ import type { TokenAnswer } from '../issue-tokens.js';
 import { guarded } from '../login-guard.js';
 import { openSession } from '../open-session.js';
 import { tokenInvalid } from '../token-error.js';
-import { loginAudit, type SignInContext } from '../verify-credentials.js';
+import { loginAudit, refusal, type SignInContext } from '../verify-credentials.js';
 import { answerFields, assertionShape } from './answer-shape.js';
 import { mfaTokenHash } from './challenge-token.js';
 import { type Answer, checkFactor } from './check-factor.js';
@@ -64,10 +64,11 @@ export async function meetChallenge<T extends object>(
   const answer = { method, code: code ?? '', assertion: assertion ?? undefined };
   const { challenge, user } = await spendAttempt(context, mfaToken);
   const audit = loginAudit(context, user.email, user);
-  const { value, locked } = await guarded(context.services, user.email, async () => {
+  const check = async () => {
     const opened = await openWith(context, challenge, answer, (how) => open(user, how));
-    return { outcome: opened ? 'passed' : 'failed', value: opened };
-  });
+    return { outcome: opened ? 'passed' : 'failed', value: opened } as const;
+  };
+  const { value, locked } = await guarded(context.services, user.email, check).catch(refusal(audit));
   if (value) return value;
   await audit('auth.mfa_failed', { method });
   if (locked) await audit('auth.account_locked');
