@@ -7,7 +7,7 @@ import { mailWriters } from './mail-writers.js';
 export const sendMailJob = defineJob({
   name: SEND_MAIL,
   payload: z.strictObject({ mailId: z.string() }),
-  lockLifetimeMs: 60_000,
+  lockLifetimeMs: 10_000,
   async run({ mailId }, { services, signal }) {
     await deliverMail(services, mailWriters, mailId, signal);
   },

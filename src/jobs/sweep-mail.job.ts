@@ -8,6 +8,6 @@ export const sweepMailJob = defineJob({
   payload: z.strictObject({}),
   concurrency: 1,
   every: 15_000,
-  lockLifetimeMs: 60_000,
+  lockLifetimeMs: 10_000,
   run: (_payload, { services, signal }) => sweepMail(services, mailWriters, signal),
 });

@@ -6,7 +6,7 @@ export interface Statement {
   values: readonly unknown[];
 }
 
-const ABOUT = /"(ticket|user|team)"|\bticket_total\b/;
+const ABOUT = /"(ticket|user|team|team_member)"|\bticket_total\b/;
 
 type Query = (this: unknown, ...given: unknown[]) => unknown;
 
