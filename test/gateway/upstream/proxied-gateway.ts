@@ -67,6 +67,7 @@ export async function startProxiedGateway(
       if (!role) throw new AppError('TOKEN_INVALID', 'The token is not valid');
       return {
         platform: {
+          issuer: 'embedded',
           subject: 'sub-zażółć',
           email: 'jan@example.com',
           roles: [role, 'VIEWER'],

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import express from 'express';
+import express, { type Request, type Response } from 'express';
 import { pino } from 'pino';
 import { createErrorHandler } from '../../../src/gateway/error-handler.js';
 import { pathOf } from '../../../src/gateway/surface.js';
@@ -29,7 +29,7 @@ beforeAll(async () => {
     signedBody((body, headers) =>
       verifyWebhook({ secret: secrets[String(headers['x-webhook-id'])], body, headers }, NOW),
     ),
-    (request, response) => void response.json({ received: request.body }),
+    (request: Request, response: Response) => void response.json({ received: request.body }),
   );
   app.post(
     '/git',
@@ -37,7 +37,7 @@ beforeAll(async () => {
       if ('x-providerb-token' in headers) verifyProviderB({ secret: secrets['known'], headers });
       else verifyProviderA({ secret: secrets['known'], body, headers });
     }),
-    (request, response) => void response.json({ received: request.body }),
+    (request: Request, response: Response) => void response.json({ received: request.body }),
   );
   app.use(failures.notFound, failures.errorHandler);
   server = createServer(app).listen(0, '127.0.0.1');
