@@ -4,12 +4,27 @@ import type { GraphQLSchema } from 'graphql';
 import type { RouteTable, SchemaObject } from 'rest-graphql-bridge';
 import type { Requirement } from '../../dist/resolvers/permission.js';
 
-/** One OpenAPI document per surface; `tables` and `scheme` name what src/rest/tables.ts and the documents call it. */
+/** One OpenAPI document per surface; `tables` and `schemes` name what src/rest/tables.ts and the documents call it. */
 const surfaces = {
   itsm: {
     title: 'Opsgraph: IT service management',
     tables: 'itsmTables',
-    scheme: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'From POST /v1/auth/login.' },
+    schemes: {
+      bearer: {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'JWT',
+        description: 'From POST /v1/auth/login.',
+      },
+      apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'From POST /v1/api-keys.' },
+      cookie: {
+        type: 'apiKey',
+        in: 'cookie',
+        name: 'itsm_auth_token',
+        description:
+          'Set by a login with the header X-Browser-Login; writes only from pages of the same origin.',
+      },
+    },
     error: object({
       success: { type: 'boolean', const: false },
       error: object({
@@ -25,7 +40,9 @@ const surfaces = {
   platform: {
     title: 'Opsgraph: data integration',
     tables: 'platformTables',
-    scheme: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'From the OIDC issuer.' },
+    schemes: {
+      bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'From the OIDC issuer.' },
+    },
     error: object(
       {
         error: { type: 'string', description: 'Machine-readable.', examples: ['BAD_REQUEST'] },
@@ -41,7 +58,6 @@ const surfaces = {
   },
 } as const;
 
-const scheme = 'bearer';
 /** What any row may answer beside what its own shape tells. */
 const always = [429, 500, 503];
 const refusals = [401, 403];
@@ -62,22 +78,23 @@ export async function openApiTexts(root: string, schema: GraphQLSchema): Promise
     if ('itsm' in requirement) return [requirement.itsm];
     return 'platform' in requirement ? [platformMinimumRole[requirement.platform]] : [];
   };
-  const secured = ({ file, rows }: RouteTable<never>): RouteTable<never> => ({
+  /** Any one of the schemes does. */
+  const secured = ({ file, rows }: RouteTable<never>, schemes: object): RouteTable<never> => ({
     file,
-    rows: rows.map((row) => ({
-      ...row,
-      security: row.security ?? [{ [scheme]: requirementsOf(schema, row.document).flatMap(holds) }],
-    })),
+    rows: rows.map((row) => {
+      const held = requirementsOf(schema, row.document).flatMap(holds);
+      return { ...row, security: row.security ?? Object.keys(schemes).map((scheme) => ({ [scheme]: held })) };
+    }),
   });
 
   const texts = Object.entries(surfaces).map(([name, surface]): [string, string] => {
     const rows: readonly RouteTable<never>[] = tables[surface.tables];
     const document = emitOpenApi({
       schema,
-      tables: rows.map(secured),
+      tables: rows.map((table) => secured(table, surface.schemes)),
       info: { title: surface.title, version, license: { name: 'MIT', identifier: 'MIT' } },
       servers: [{ url: '/' }],
-      securitySchemes: { [scheme]: surface.scheme },
+      securitySchemes: surface.schemes,
       errorSchema: surface.error,
       errorStatuses: ({ access }) => (access === 'public' ? always : [...refusals, ...always]),
     });

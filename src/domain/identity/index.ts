@@ -4,7 +4,7 @@ export type {
   UpdateApiKey,
 } from './api-keys/api-key-input.js';
 export { deleteApiKey, rotateApiKey, updateApiKey } from './api-keys/change-api-key.js';
-export { type ApiKeyWithSecret, createApiKey } from './api-keys/create-api-key.js';
+export { createApiKey, type NewApiKey } from './api-keys/create-api-key.js';
 export { getApiKey, listApiKeys } from './api-keys/find-api-keys.js';
 export { type Authenticator, createAuthenticator, type Door, type SentCredentials } from './authenticate.js';
 export { auditCrossTenant } from './cross-tenant.js';

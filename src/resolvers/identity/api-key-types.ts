@@ -10,7 +10,7 @@ export class ApiKeyPage extends PageOf {
 }
 
 @ObjectType({ description: 'A key that was just made.' })
-export class ApiKeyWithSecret extends ApiKey {
+export class NewApiKey extends ApiKey {
   @Field(() => String, { description: 'The key itself, shown this once.' })
   key!: string;
 }

@@ -11,7 +11,7 @@ import {
 import { ApiKey } from '../../entities/identity/api-key.js';
 import { PageArgs } from '../page.js';
 import { Permission } from '../permission.js';
-import { ApiKeyPage, ApiKeyWithSecret, CreateApiKeyInput, UpdateApiKeyInput } from './api-key-types.js';
+import { ApiKeyPage, CreateApiKeyInput, NewApiKey, UpdateApiKeyInput } from './api-key-types.js';
 
 @Resolver(() => ApiKey)
 export class ApiKeyResolver {
@@ -27,12 +27,12 @@ export class ApiKeyResolver {
     return getApiKey(context, id);
   }
 
-  @Mutation(() => ApiKeyWithSecret)
+  @Mutation(() => NewApiKey)
   @Permission({ itsm: 'api_keys:create:own' })
   createApiKey(
     @Ctx() context: RequestContext,
     @Arg('input', () => CreateApiKeyInput) input: CreateApiKeyInput,
-  ): Promise<ApiKeyWithSecret> {
+  ): Promise<NewApiKey> {
     return createApiKey(context, input);
   }
 
@@ -46,9 +46,9 @@ export class ApiKeyResolver {
     return updateApiKey(context, id, input);
   }
 
-  @Mutation(() => ApiKeyWithSecret, { description: 'A new secret; the one before is refused at once.' })
+  @Mutation(() => NewApiKey, { description: 'A new secret; the one before is refused at once.' })
   @Permission({ itsm: 'api_keys:update:own' })
-  rotateApiKey(@Ctx() context: RequestContext, @Arg('id', () => ID) id: string): Promise<ApiKeyWithSecret> {
+  rotateApiKey(@Ctx() context: RequestContext, @Arg('id', () => ID) id: string): Promise<NewApiKey> {
     return rotateApiKey(context, id);
   }
 

@@ -6,7 +6,7 @@ import { auditSource, recordAudit } from '../../audit/index.js';
 import { validate } from '../../validate.js';
 import { requireHeld, type UpdateApiKey, updateKeySchema } from './api-key-input.js';
 import { apiKeyHash, newApiKey } from './api-key-secret.js';
-import { type ApiKeyWithSecret, auditedKey } from './create-api-key.js';
+import { auditedKey, type NewApiKey } from './create-api-key.js';
 import { findApiKey, keysOf } from './find-api-keys.js';
 import { API_KEYS_TOPIC } from './verify-api-key.js';
 
@@ -41,7 +41,7 @@ export async function updateApiKey(
  * hold a key that works.
  * @throws NOT_FOUND, CONFLICT
  */
-export async function rotateApiKey(context: RequestContext, id: string): Promise<ApiKeyWithSecret> {
+export async function rotateApiKey(context: RequestContext, id: string): Promise<NewApiKey> {
   const caller = itsmCaller(context);
   const { now } = context.services;
   const known = await findApiKey(context.em.fork(), caller, 'update', id);

@@ -7,10 +7,10 @@ import { type CreateApiKey, createKeySchema, requireHeld } from './api-key-input
 import { apiKeyHash, newApiKey } from './api-key-secret.js';
 
 /** The key itself is in the answer this once. */
-export type ApiKeyWithSecret = ApiKey & { key: string };
+export type NewApiKey = ApiKey & { key: string };
 
 /** @throws VALIDATION_ERROR, AUTHORIZATION_ERROR for a permission the caller lacks */
-export async function createApiKey(context: RequestContext, input: CreateApiKey): Promise<ApiKeyWithSecret> {
+export async function createApiKey(context: RequestContext, input: CreateApiKey): Promise<NewApiKey> {
   const { config, now } = context.services;
   const caller = itsmCaller(context);
   const createdAt = now();
