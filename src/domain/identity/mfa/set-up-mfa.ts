@@ -78,11 +78,7 @@ export async function confirmMfa(
   context: RequestContext,
   given: MfaConfirmation,
 ): Promise<{ backupCodes: string[] }> {
-  const { method: named, code, attestation } = validate(confirmation, given);
-  const method = named ?? (attestation ? 'webauthn' : 'totp');
-  if (method === 'totp' && code == null) throw invalidField('code', 'isDefined', 'code is required');
-  if (method === 'webauthn' && attestation == null)
-    throw invalidField('attestation', 'isDefined', 'attestation is required');
+  const { method, code, attestation } = confirmed(given);
   const user = await ownAccount(context);
   const { services } = context;
   const where = { userId: user.id, method, expiresAt: { $gt: services.now() } };
@@ -91,25 +87,36 @@ export async function confirmMfa(
   const offered = services.secrets.open(setup.sealed);
   const store = attestation
     ? await webauthnProof(context, user, offered, attestation)
-    : totpProof(context, user, offered, code ?? '');
+    : totpProof(context, user, offered, code);
   return context.em.fork().transactional(async (em) => {
     // Of two confirmations at once, one finds the offer.
-    if ((await em.nativeDelete(MfaSetup, { ...where, sealed: setup.sealed })) === 0)
-      throw nothingOffered(method);
+    const taken = await em.nativeDelete(MfaSetup, { ...where, sealed: setup.sealed });
+    if (taken === 0) throw nothingOffered(method);
     await store(em).catch((error: unknown) => {
       if (error instanceof UniqueConstraintViolationException)
         throw conflict('This factor is set up already', { method });
       throw error;
     });
     const backupCodes = await renewBackupCodes(em, services.secrets, user);
+    const resource = { type: 'user', id: user.id };
     await recordAudit(em, {
       ...auditSource(context),
       action: 'auth.mfa_enabled',
-      resource: { type: 'user', id: user.id },
+      resource,
       after: { method },
     });
     return { backupCodes };
   });
+}
+
+/** What is sent tells the method when it is not named. @throws VALIDATION_ERROR */
+function confirmed(given: MfaConfirmation) {
+  const { method: named, code, attestation } = validate(confirmation, given);
+  const method = named ?? (attestation ? 'webauthn' : 'totp');
+  if (method === 'totp' && code == null) throw invalidField('code', 'isDefined', 'code is required');
+  if (method === 'webauthn' && attestation == null)
+    throw invalidField('attestation', 'isDefined', 'attestation is required');
+  return { method, code: code ?? '', attestation: method === 'webauthn' ? attestation : null };
 }
 
 type Store = (em: EntityManager) => Promise<void>;
