@@ -1,3 +1,4 @@
+import { isPlain } from './is-plain.js';
 import { maskText } from './mask-text.js';
 
 /**
@@ -20,9 +21,4 @@ export function maskRecord(record: Record<string, unknown>): Record<string, unkn
   return masked.some(([, value], index) => value !== entries[index]?.[1])
     ? Object.fromEntries(masked)
     : record;
-}
-
-function isPlain(value: object): value is Record<string, unknown> {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype as object) === null;
 }

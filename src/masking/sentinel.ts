@@ -1,3 +1,5 @@
+import { isPlain } from './is-plain.js';
+
 /** What stands in the place of a piece of personal data: three bullets, U+2022. */
 export const SENTINEL = '\u2022\u2022\u2022';
 
@@ -7,7 +9,8 @@ export const SENTINEL = '\u2022\u2022\u2022';
  */
 export function findSentinel(value: unknown, path = ''): string | undefined {
   if (typeof value === 'string') return value.includes(SENTINEL) ? path : undefined;
-  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return undefined;
+  if (typeof value !== 'object' || value === null || !(Array.isArray(value) || isPlain(value)))
+    return undefined;
   for (const [name, item] of Object.entries(value)) {
     const inner = path === '' ? name : `${path}.${name}`;
     const found = name.includes(SENTINEL) ? inner : findSentinel(item, inner);

@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { maskValue } from '../../src/masking/mask-value.js';
 import { findSentinel, SENTINEL } from '../../src/masking/sentinel.js';
@@ -14,6 +15,15 @@ describe('the sentinel', () => {
     [{ name: '••', other: null, bytes: Buffer.from('•••'), at: new Date() }, undefined],
   ])('is found in %j', (value, path) => {
     expect(findSentinel(value)).toBe(path);
+  });
+});
+
+describe('a value that is no JSON', () => {
+  it('is not entered: an upload leads to its whole connection and back', () => {
+    const upload = new PassThrough();
+    Object.assign(upload, { itself: upload, text: SENTINEL });
+    expect(findSentinel({ upload })).toBeUndefined();
+    expect(maskValue({ upload, mail: 'jan@example.com' })).toEqual({ upload, mail: SENTINEL });
   });
 });
 
