@@ -3,7 +3,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 
-const benches = ['tickets-list', 'writes', 'identity', 'masking', 'read-rows', 'jobs', 'events', 'engine/batch'];
+const benches = [
+  'tickets-list',
+  'writes',
+  'identity',
+  'masking',
+  'read-rows',
+  'jobs',
+  'events',
+  'engine/batch',
+];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !benches.includes(name));
 if (unknown.length > 0)

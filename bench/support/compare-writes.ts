@@ -25,7 +25,9 @@ export async function compareWrites(files: ServerFiles, effort: Effort): Promise
       const { organizationId, workspaceId, userIds } = acme;
       const now = new Date();
       const owner = { organizationId, workspaceId, createdBy: 'bench', createdAt: now, updatedAt: now };
-      await orm.em.fork().insert(Pipeline, { id: pipelineId, name: 'bench', yamlDefinition, ...owner });
+      await orm.em
+        .fork()
+        .insert(Pipeline, { id: pipelineId, name: 'bench', yamlDefinition, notifications: null, ...owner });
       return [organizationId, workspaceId, userIds.agent, pipelineId];
     },
     async ({ app, bare }) => {

@@ -15,7 +15,7 @@ import { DEMO_PASSWORD } from '../../src/domain/identity/demo-tenants.js';
 import { seedDemo } from '../../src/domain/identity/seed-demo.js';
 import { createSigningKeys } from '../../src/domain/identity/signing-keys.js';
 import { SigningKey } from '../../src/entities/identity/signing-key.js';
-import { openCuttableProxy } from '../jobs/cuttable-proxy.js';
+import { openCuttableProxy } from '../support/cuttable-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { loggedIn } from './logged-in.js';
 import { startNode, type TestNode } from './node.js';

@@ -3,7 +3,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { DEMO_PASSWORD, type DemoTenant, seedDemo } from '../../src/domain/identity/index.js';
 import { OidcArtifact } from '../../src/entities/identity/oidc-artifact.js';
 import { startNode, type TestNode } from '../identity/node.js';
-import { openCuttableProxy } from '../jobs/cuttable-proxy.js';
+import { openCuttableProxy } from '../support/cuttable-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { authorize, REDIRECT_URI } from './authorization.js';
 import { type ServedIssuer, serveIssuer } from './served-issuer.js';
