@@ -86,6 +86,11 @@ function endingIn(name: string): KindName | undefined {
   return names.find((kind) => name.toLowerCase().endsWith(kind.toLowerCase()));
 }
 
+/** The kind of thing that a field answers with, by itself or in a page. */
+export function kindShown(field: GraphQLField<unknown, unknown>): KindName | undefined {
+  return endingIn(getNamedType(field.type).name.replace(/Page$/, ''));
+}
+
 /** Every place below the slots where an id stands. */
 export function referencesIn(
   slots: readonly Slot[],
@@ -122,7 +127,8 @@ async function slotValue(slot: Slot, actor: Actor, chosen: Chosen | undefined): 
   const wrap = (value: unknown) => (isListType(getNullableType(slot.type)) ? [value] : value);
   if (kind) {
     if (chosen?.path.join() === slot.path.join()) return wrap(chosen.id);
-    return isNonNullType(slot.type) ? wrap(await make(kind, actor)) : undefined;
+    if (!isNonNullType(slot.type)) return undefined;
+    return wrap(await (values[slot.coordinate]?.(actor) ?? make(kind, actor)));
   }
   const fixed = values[slot.coordinate];
   if (fixed) return fixed(actor);

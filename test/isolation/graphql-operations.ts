@@ -9,7 +9,7 @@ import {
   isUnionType,
 } from 'graphql';
 import { requirementOf } from '../../src/resolvers/permission.js';
-import { argumentSlots, fill, referencesIn } from './arguments.js';
+import { argumentSlots, fill, kindShown, referencesIn } from './arguments.js';
 import type { Actor } from './houses.js';
 import type { Answer, Operation } from './operation.js';
 
@@ -47,6 +47,7 @@ function rootOperation(parent: string, field: RootField): RootOperation {
     reads: parent === 'Query',
     door,
     references,
+    shows: kindShown(field),
     document,
     names: ({ path, required }) => path.length === 1 && required,
     variables: (actor, chosen) => fill(slots, actor, chosen),

@@ -107,18 +107,8 @@ async function platformAdmin(app: TestApp, em: EntityManager, name: string, work
 
 async function createActor(houses: Houses, house: House, headers: Record<string, string>): Promise<Actor> {
   const { app } = houses;
-  const { organizationId } = house;
   const user = await insertUser(houses, house, UserRole.tenant_admin);
-  const sessionId = newId('ses');
-  const now = new Date();
-  await houses.em().insert(Session, {
-    id: sessionId,
-    organizationId,
-    userId: user.id,
-    createdAt: now,
-    expiresAt: new Date(now.getTime() + 86_400_000),
-  });
-  house.made.organization.add(sessionId);
+  const sessionId = await insertSession(houses, house, user.id);
   const token = await app.services.itsmTokens.issue(user, sessionId);
   const itsm = { ...headers, authorization: `Bearer ${token}` };
   return {
@@ -131,6 +121,16 @@ async function createActor(houses: Houses, house: House, headers: Record<string,
     asItsm: caller(app.url, itsm),
     asPlatform: caller(app.url, { ...headers, ...house.platform }),
   };
+}
+
+export async function insertSession(houses: Houses, house: House, userId: string): Promise<string> {
+  const id = newId('ses');
+  const { organizationId, made } = house;
+  const createdAt = new Date();
+  const expiresAt = new Date(createdAt.getTime() + 86_400_000);
+  await houses.em().insert(Session, { id, organizationId, userId, createdAt, expiresAt });
+  made.organization.add(id);
+  return id;
 }
 
 /** With the password of the demo users. */

@@ -61,6 +61,7 @@ export function tryEverything(walls: Walls): void {
         for (const reference of [undefined, ...operation.references.filter(({ required }) => !required)]) {
           const actor = await houses.actor(houses.own);
           const chosen = reference && { path: reference.path, id: await make(reference.kind, actor) };
+          if (operation.reads && operation.shows && !reference) await make(operation.shows, actor);
           const before = await foreignDigests();
           const answer = await operation.send(actor, chosen);
           expect({ chosen, refusal: answer.refusal, body: answer.refusal && answer.body }).toEqual({

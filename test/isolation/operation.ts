@@ -1,5 +1,6 @@
 import type { Chosen, Reference } from './arguments.js';
 import type { Actor, House } from './houses.js';
+import type { KindName } from './reference-kinds.js';
 
 /** One way into the server: a root field over GraphQL or a row over REST. */
 export interface Operation {
@@ -8,6 +9,8 @@ export interface Operation {
   /** Which credential it asks for. */
   readonly door: 'itsm' | 'platform' | 'public';
   readonly references: readonly Reference[];
+  /** What it answers with, so that there is one to answer with. */
+  readonly shows: KindName | undefined;
   /** The reference by which the thing itself is named: a foreign one is absent (404), not merely unusable. */
   names(reference: Reference): boolean;
   send(actor: Actor, chosen?: Chosen): Promise<Answer>;

@@ -1,8 +1,11 @@
 import { recordAudit } from '../../src/domain/audit/index.js';
+import { OidcClient } from '../../src/entities/identity/oidc-client.js';
+import { SsoProvider } from '../../src/entities/identity/sso-provider.js';
 import { Team } from '../../src/entities/identity/team.js';
 import { UserRole } from '../../src/entities/identity/user.js';
 import { newId, newUuid } from '../../src/entities/ids.js';
-import { type Actor, insertUser } from './houses.js';
+import { clientCredential } from '../support/credentials.js';
+import { type Actor, insertSession, insertUser } from './houses.js';
 
 /** What an id in an operation may point at. */
 export interface Kind {
@@ -35,8 +38,32 @@ export const kinds = {
   team: { owner: 'organization', make: insertTeam, absent: () => newId('team') },
   session: {
     owner: 'organization',
-    make: async ({ houses, house }) => (await houses.actor(house)).sessionId,
+    make: ({ houses, house, userId }) => insertSession(houses, house, userId),
     absent: () => newId('ses'),
+  },
+  apiKey: {
+    owner: 'organization',
+    make: (actor) =>
+      created(
+        actor.asItsm('POST', '/v1/api-keys', { name: actor.house.marker, permissions: ['tickets:read:own'] }),
+      ),
+    absent: () => newId('key'),
+  },
+  userIdentity: {
+    owner: 'organization',
+    make: async (actor) => {
+      const platformToken = await newPlatformToken(actor);
+      return created(actor.asItsm('POST', '/v1/auth/identities/link', { platformToken }));
+    },
+    absent: () => newId('idn'),
+  },
+  ssoProvider: {
+    owner: 'organization',
+    make: async (actor) => {
+      await removeProviders(actor);
+      return created(actor.asItsm('POST', '/v1/sso-providers', providerBody(actor)));
+    },
+    absent: () => newId('sso'),
   },
   connection: {
     owner: 'workspace',
@@ -66,10 +93,14 @@ export const pointsAt: Readonly<Record<string, KindName>> = {
   requesterId: 'user',
   assigneeId: 'user',
   memberIds: 'user',
+  'Mutation.unlinkIdentity.id': 'userIdentity',
 };
 
 /** Named like ids without being any. */
-export const noReferences: ReadonlySet<string> = new Set<string>([]);
+export const noReferences: ReadonlySet<string> = new Set([
+  'CreateSsoProviderInput.clientId',
+  'UpdateSsoProviderInput.clientId',
+]);
 
 /** Rows that operations show but no id points at: made once in each house before the first operation. */
 export const seeds: readonly ((actor: Actor) => Promise<void>)[] = [
@@ -85,6 +116,8 @@ export const seeds: readonly ((actor: Actor) => Promise<void>)[] = [
 
 /** Values without which an operation does not succeed. What is not here is made from its type. */
 export const values: Readonly<Record<string, (actor: Actor) => unknown>> = {
+  // A cursor into somebody's sessions is one of theirs.
+  'Query.userSessions.userId': ({ userId }) => userId,
   'LoginInput.email': ({ email }) => email,
   'LoginInput.password': () => 'opsgraph-demo',
   'RefreshInput.refreshToken': async ({ houses, email }) => {
@@ -92,6 +125,20 @@ export const values: Readonly<Record<string, (actor: Actor) => unknown>> = {
     const { refreshToken } = (await (await login(houses.app.url, body)).json()) as { refreshToken: string };
     return refreshToken;
   },
+  'CreateApiKeyInput.permissions': () => ['tickets:read:own'],
+  'UpdateApiKeyInput.permissions': () => ['tickets:read:own'],
+  'RevokeTokenInput.token': async ({ houses, house }) => bearerOf((await houses.actor(house)).itsm),
+  'CreateSsoProviderInput.provider': async (actor) => {
+    await removeProviders(actor);
+    return providerBody(actor).provider;
+  },
+  'CreateSsoProviderInput.name': (actor) => providerBody(actor).name,
+  'CreateSsoProviderInput.issuer': (actor) => providerBody(actor).issuer,
+  'CreateSsoProviderInput.clientId': (actor) => providerBody(actor).clientId,
+  'LinkIdentityInput.platformToken': newPlatformToken,
+  'CreateApiKeyInput.expiresAt': () => '2999-01-01T00:00:00.000Z',
+  'UpdateApiKeyInput.expiresAt': () => '2999-01-01T00:00:00.000Z',
+  'RefreshInput.deviceFingerprint': () => null,
   'ChangePasswordInput.current': () => 'opsgraph-demo',
   'ForgotPasswordInput.email': ({ email }) => email,
   'CreateUserInput.email': () => `${newUuid()}@example.test`,
@@ -108,6 +155,8 @@ export const values: Readonly<Record<string, (actor: Actor) => unknown>> = {
 export const bySecret: Readonly<Record<string, string>> = {
   'Mutation.verifyMfa': 'takes the token of a challenge',
   'POST /v1/auth/mfa/verify': 'takes the token of a challenge',
+  'Mutation.exchangeSsoCode': 'takes the code a login ended with',
+  'POST /v1/auth/sso/token': 'takes the code a login ended with',
   'Mutation.resetPassword': 'takes the token of a link',
   'POST /v1/auth/password/reset': 'takes the token of a link',
   'Mutation.confirmMfa': "takes a code of the caller's own authenticator",
@@ -140,6 +189,39 @@ function connectionBody({ house }: Actor) {
     config: { host: '127.0.0.1', port: 1, database: 'none' },
     credentials: { username: 'nobody' },
   };
+}
+
+function bearerOf({ authorization }: Record<string, string>): string {
+  return `${authorization}`.slice('Bearer '.length);
+}
+
+/** Of a subject that is linked to nobody yet. */
+async function newPlatformToken({ houses, house }: Actor): Promise<string> {
+  const clientId = `subject-${newUuid()}`;
+  await houses.em().insert(OidcClient, {
+    clientId,
+    kind: 'confidential',
+    sealedSecret: houses.app.services.secrets.seal('opsgraph-demo'),
+    redirectUris: [],
+    roles: ['VIEWER'],
+    workspaceId: house.workspaceId,
+    createdAt: new Date(),
+  });
+  return bearerOf(await clientCredential(houses.app.url, clientId));
+}
+
+function providerBody({ house }: Actor) {
+  return {
+    provider: 'oidc',
+    name: house.marker,
+    issuer: 'https://login.example.com',
+    clientId: 'opsgraph',
+  };
+}
+
+/** An organization has one provider of each kind. */
+async function removeProviders({ houses, house: { organizationId } }: Actor): Promise<void> {
+  await houses.em().nativeDelete(SsoProvider, { organizationId }, { filters: false });
 }
 
 async function insertTeam({ houses, house }: Actor): Promise<string> {

@@ -21,6 +21,7 @@ import {
   fill,
   inputSlots,
   kindOf,
+  kindShown,
   type Reference,
   referencesIn,
   type Slot,
@@ -28,7 +29,7 @@ import {
 import { doorOf } from './graphql-operations.js';
 import type { Actor } from './houses.js';
 import type { Answer, Operation } from './operation.js';
-import { make, values } from './reference-kinds.js';
+import { type KindName, make, values } from './reference-kinds.js';
 
 type AnyRow = Row<RequestContext>;
 
@@ -68,7 +69,7 @@ export function rowOperation(schema: GraphQLSchema, row: AnyRow): RowOperation {
     for (const { slot, path: at, where, place, required, kind } of places) {
       const isChosen = chosen?.path.join() === at.join();
       if (!isChosen && !required) continue;
-      const value = isChosen ? chosen.id : kind ? await make(kind, actor) : await plain(slot, actor);
+      const value = isChosen ? chosen.id : await own(slot, kind, actor);
       if (where === 'path') filled = filled.replace(`:${place}`, encodeURIComponent(String(value)));
       else query.set(place, String(value));
     }
@@ -81,6 +82,7 @@ export function rowOperation(schema: GraphQLSchema, row: AnyRow): RowOperation {
     reads: row.method === 'GET',
     door: row.access === 'public' ? 'public' : root.door,
     references,
+    shows: kindShown(root.field),
     names: (reference) => reference.path[0] === 'path',
     path,
     async send(actor, chosen) {
@@ -184,9 +186,10 @@ function slotHolding(slot: Slot, value: unknown, sentinel: string): Slot | undef
   return undefined;
 }
 
-async function plain(slot: Slot, actor: Actor): Promise<unknown> {
+async function own(slot: Slot, kind: KindName | undefined, actor: Actor): Promise<unknown> {
   const fixed = values[slot.coordinate];
   if (fixed) return fixed(actor);
+  if (kind) return make(kind, actor);
   const { [slot.name]: value } = await fill([slot], actor, { path: slot.path, id: '' });
   return value;
 }
