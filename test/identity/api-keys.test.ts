@@ -244,3 +244,35 @@ describe('API keys over REST', () => {
     expect(works.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 });
+
+describe('the creator of a key', () => {
+  it('takes it along when locked', async () => {
+    const em = app.database.orm.em.fork();
+    const where = { email: 'manager@acme.test' };
+    await em.nativeUpdate(User, where, { role: 'tenant_admin' }, { filters: false });
+    const { key } = await make(caller(app.url, await app.itsm(where.email)));
+    expect((await withKey(key)('GET', '/v1/tickets')).status).toBe(200);
+    const { id } = await em.findOneOrFail(User, where, { filters: false });
+    await admin('POST', `/v1/users/${id}/lock`);
+    refused(await withKey(key)('GET', '/v1/tickets'), 401, 'AUTHENTICATION_ERROR');
+    await admin('POST', `/v1/users/${id}/unlock`);
+    expect((await withKey(key)('GET', '/v1/tickets')).status).toBe(200);
+    await em.nativeUpdate(User, where, { role: 'service_desk_manager' }, { filters: false });
+  });
+});
+
+describe('the limit of a key', () => {
+  it('is its own', async () => {
+    const limited = await startTestApp({ RATE_LIMIT_DISABLED: 'false' });
+    const owner = caller(limited.url, await limited.itsm('admin@acme.test'));
+    const { body } = await owner('POST', '/v1/api-keys', { ...wish, rateLimitPerMinute: 3 });
+    const bearer = caller(limited.url, { 'x-api-key': body.key });
+    const answers = await Promise.all(Array.from({ length: 15 }, () => bearer('GET', '/v1/tickets')));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+    const refusal = answers.find(({ status }) => status === 429);
+    expect(refusal?.body.error).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', details: { limit: 3 } });
+    expect(refusal?.headers.get('retry-after')).not.toBeNull();
+    expect((await owner('GET', '/v1/tickets')).status).toBe(200);
+    await limited.close();
+  });
+});

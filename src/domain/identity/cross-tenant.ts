@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { ItsmPrincipal, RequestContext, Services } from '../../context.js';
+import { createContext, type ItsmPrincipal, type RequestContext, type Services } from '../../context.js';
 import { Organization } from '../../entities/identity/organization.js';
 import { UserRole } from '../../entities/identity/user.js';
 import { notFound } from '../../errors.js';
@@ -50,4 +50,13 @@ export async function auditCrossTenant(
     resource: { type: 'organization', id: organizationId },
     after: { operation, homeOrganizationId },
   });
+}
+
+/** For what somebody does to their own account: the same request in their own organization, wherever they look. */
+export function atHome(context: RequestContext): RequestContext {
+  const { itsm } = context.caller;
+  if (itsm?.homeOrganizationId === undefined) return context;
+  const { homeOrganizationId, ...principal } = itsm;
+  const caller = { itsm: { ...principal, organizationId: homeOrganizationId } };
+  return createContext(context.services, context.requestId, caller, context.client);
 }

@@ -1,5 +1,6 @@
 import { itsmUser, type RequestContext } from '../../context.js';
 import { notFound } from '../../errors.js';
+import { atHome } from './cross-tenant.js';
 import { requireUser } from './list-sessions.js';
 import type { LoggedOut } from './logout.js';
 import { revokeSessions } from './revoke-sessions.js';
@@ -7,7 +8,7 @@ import { revokeSessions } from './revoke-sessions.js';
 /** One of the caller's own. @throws NOT_FOUND for anybody else's, or one that has ended */
 export async function endOwnSession(context: RequestContext, id: string): Promise<void> {
   const { userId } = itsmUser(context);
-  const ended = await revokeSessions(context, { id, userId }, 'auth.session_revoked');
+  const ended = await revokeSessions(atHome(context), { id, userId }, 'auth.session_revoked');
   if (ended === 0) throw notFound('session', id);
 }
 

@@ -4,6 +4,7 @@ import { Session } from '../../entities/identity/session.js';
 import { User } from '../../entities/identity/user.js';
 import { notFound } from '../../errors.js';
 import type { Page } from '../page.js';
+import { atHome } from './cross-tenant.js';
 import { type CreationListQuery, listByCreation } from './list-by-creation.js';
 
 /** The caller's active sessions. @throws AUTHORIZATION_ERROR for an API key, which has none */
@@ -11,7 +12,7 @@ export async function listOwnSessions(
   context: RequestContext,
   request: CreationListQuery,
 ): Promise<Page<Session>> {
-  return activeSessions(context, itsmUser(context).userId, request);
+  return activeSessions(atHome(context), itsmUser(context).userId, request);
 }
 
 /** The active sessions of anybody in the organization. @throws NOT_FOUND */

@@ -4,6 +4,7 @@ import { MfaChallenge } from '../../entities/identity/mfa-challenge.js';
 import { User, UserRole } from '../../entities/identity/user.js';
 import { AppError, conflict, notFound } from '../../errors.js';
 import { auditSource, recordAudit } from '../audit/index.js';
+import { API_KEYS_TOPIC } from './api-keys/verify-api-key.js';
 import { forgetFailures } from './login-guard.js';
 import { endSessions } from './revoke-sessions.js';
 
@@ -30,6 +31,7 @@ export async function lockUser(context: RequestContext, id: string): Promise<Use
     if (before === null) await audit(context, em, 'users.locked', id, sessions.length);
     return { sessions, lockedAt: user.lockedAt };
   });
+  services.wake.wake(API_KEYS_TOPIC);
   services.itsmTokens.sessionsRevoked(sessions.map((session) => session.id));
   return { id, locked: true, lockedAt, sessionsTerminated: sessions.length };
 }

@@ -2,6 +2,7 @@ import { type ItsmPrincipal, itsmCaller, type RequestContext } from '../../conte
 import { RevokedToken } from '../../entities/identity/revoked-token.js';
 import { AppError } from '../../errors.js';
 import { auditSource, recordAudit } from '../audit/index.js';
+import { atHome } from './cross-tenant.js';
 import { forbidden } from './forbidden.js';
 import { implies } from './role-permissions.js';
 
@@ -10,15 +11,16 @@ import { implies } from './role-permissions.js';
  * 2.2 has it.
  * @throws AUTHORIZATION_ERROR for a token of somebody the caller may not sign out
  */
-export async function revokeToken(context: RequestContext, token: string): Promise<boolean> {
-  const caller = itsmCaller(context);
-  const { itsmTokens, now } = context.services;
+export async function revokeToken(asked: RequestContext, token: string): Promise<boolean> {
+  const { itsmTokens, now } = asked.services;
   const principal = await itsmTokens.verify(token).catch((error: unknown) => {
     if (error instanceof AppError && error.code.startsWith('TOKEN_')) return undefined;
     throw error;
   });
   if (principal === undefined) return false;
-  requireRevocable(caller, principal);
+  const own = itsmCaller(asked).userId === principal.userId;
+  const context = own ? atHome(asked) : asked;
+  requireRevocable(itsmCaller(context), principal);
   const { tokenId, organizationId } = principal;
   await context.em.fork().transactional(async (em) => {
     await em.upsert(

@@ -6,6 +6,7 @@ import { AppError, conflict, notFound } from '../../../errors.js';
 import { transactional } from '../../../events/transaction.js';
 import { auditSource, recordAudit } from '../../audit/index.js';
 import type { Page } from '../../page.js';
+import { atHome } from '../cross-tenant.js';
 import { type CreationListQuery, listByCreation } from '../list-by-creation.js';
 import { LINKS_TOPIC } from './identity-links.js';
 
@@ -15,7 +16,8 @@ import { LINKS_TOPIC } from './identity-links.js';
  * @throws TOKEN_INVALID, TOKEN_EXPIRED, AUTHORIZATION_ERROR for another organization's subject, CONFLICT for one that
  *   belongs to somebody else
  */
-export async function linkIdentity(context: RequestContext, platformToken: string): Promise<UserIdentity> {
+export async function linkIdentity(asked: RequestContext, platformToken: string): Promise<UserIdentity> {
+  const context = atHome(asked);
   const { userId, organizationId } = itsmUser(context);
   const { platformTokens, now } = context.services;
   const { issuer, subject, organizationId: theirs } = await platformTokens.verify(platformToken);
@@ -51,16 +53,18 @@ export async function linkIdentity(context: RequestContext, platformToken: strin
 }
 
 export function listIdentities(
-  context: RequestContext,
+  asked: RequestContext,
   request: CreationListQuery,
 ): Promise<Page<UserIdentity>> {
+  const context = atHome(asked);
   const { userId, organizationId } = itsmUser(context);
   const visible = { userId, organizationId };
   return listByCreation(context.em, { entity: UserIdentity, prefix: 'idn', visible }, request);
 }
 
 /** Requests with both tokens are refused from now on, on every node. @throws NOT_FOUND */
-export async function unlinkIdentity(context: RequestContext, id: string): Promise<void> {
+export async function unlinkIdentity(asked: RequestContext, id: string): Promise<void> {
+  const context = atHome(asked);
   const { userId, organizationId } = itsmUser(context);
   await transactional(context, async ({ em, wakeAfterCommit }) => {
     const deleted = await em.nativeDelete(UserIdentity, { id, userId, organizationId });
