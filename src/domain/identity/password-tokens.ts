@@ -26,23 +26,26 @@ function hashOf(token: string): string {
 export async function newPasswordToken(
   em: EntityManager,
   user: Pick<User, 'id' | 'organizationId'>,
-  { purpose, mailId }: Pick<PasswordToken, 'purpose' | 'mailId'>,
+  what: Pick<PasswordToken, 'purpose' | 'mailId'>,
   now: Date,
 ): Promise<string | undefined> {
-  await em.nativeDelete(PasswordToken, { userId: user.id, mailId }, { filters: false });
-  const open = { userId: user.id, purpose, expiresAt: { $gt: now } };
-  if ((await em.count(PasswordToken, open, { filters: false })) >= MAX_OPEN) return undefined;
-  const token = randomBytes(TOKEN_BYTES).toString('base64url');
-  await em.insert(PasswordToken, {
-    hash: hashOf(token),
-    organizationId: user.organizationId,
-    userId: user.id,
-    purpose,
-    mailId,
-    createdAt: now,
-    expiresAt: new Date(now.getTime() + passwordLinkLastsMs[purpose]),
+  return em.transactional(async (writer) => {
+    // Two mails that are written at once count each other.
+    await writer.execute('select 1 from "user" where id = ? for no key update', [user.id]);
+    await writer.nativeDelete(PasswordToken, { userId: user.id, mailId: what.mailId }, { filters: false });
+    const open = { userId: user.id, purpose: what.purpose, expiresAt: { $gt: now } };
+    if ((await writer.count(PasswordToken, open, { filters: false })) >= MAX_OPEN) return undefined;
+    const token = randomBytes(TOKEN_BYTES).toString('base64url');
+    await writer.insert(PasswordToken, {
+      ...what,
+      hash: hashOf(token),
+      organizationId: user.organizationId,
+      userId: user.id,
+      createdAt: now,
+      expiresAt: new Date(now.getTime() + passwordLinkLastsMs[what.purpose]),
+    });
+    return token;
   });
-  return token;
 }
 
 /** @throws TOKEN_INVALID */

@@ -7,6 +7,7 @@ import { transactional, type Unit } from '../../events/transaction.js';
 import { auditSource, type NewAuditEntry, recordAudit } from '../audit/index.js';
 import { queueMail } from '../mail/index.js';
 import { validate } from '../validate.js';
+import { atHome } from './cross-tenant.js';
 import { guarded, normalEmail } from './login-guard.js';
 import { holdUsable } from './open-session.js';
 import { hashPassword, verifyPassword } from './password.js';
@@ -91,13 +92,14 @@ export async function resetPassword(
  * @throws VALIDATION_ERROR, AUTHENTICATION_ERROR, ACCOUNT_LOCKED, AUTHORIZATION_ERROR for an API key
  */
 export async function changePassword(
-  context: RequestContext,
+  request: RequestContext,
   input: z.input<typeof change>,
 ): Promise<PasswordSet> {
+  const context = atHome(request);
   const caller = itsmUser(context);
   const { current, password } = validate(change, input);
   const { services } = context;
-  const user = await services.orm.em.fork().findOneOrFail(User, { id: caller.userId }, { filters: false });
+  const user = await context.em.fork().findOneOrFail(User, { id: caller.userId });
   await context.client?.countAttempt('password', user.email);
   await requireCurrent(context, user, current);
   await requirePassword(services.config, password, user);

@@ -2,6 +2,7 @@ import { itsmCaller, type RequestContext } from '../../../context.js';
 import { User } from '../../../entities/identity/user.js';
 import { isId } from '../../../entities/ids.js';
 import { notFound } from '../../../errors.js';
+import { atHome } from '../cross-tenant.js';
 import { userView } from './user-view.js';
 
 /** @throws NOT_FOUND, also for a user the caller may not see */
@@ -16,7 +17,7 @@ export async function getUser(context: RequestContext, id: string): Promise<User
 /** Whose credential it is; also of somebody who looks into another organization just now. @throws NOT_FOUND */
 export async function getMe(context: RequestContext): Promise<User> {
   const { userId: id } = itsmCaller(context);
-  const user = await context.em.findOne(User, { id }, { filters: false, disableIdentityMap: true });
+  const user = await atHome(context).em.findOne(User, { id }, { disableIdentityMap: true });
   if (!user) throw notFound('user', id);
   return user;
 }
