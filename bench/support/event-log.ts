@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { WakeChannel } from '../../src/context.js';
 import { migrate } from '../../src/database/migrate.js';
 import { createOrm } from '../../src/database/orm.js';
-import { ticketEvent } from '../../src/events/catalogue.js';
+import { newEvent } from '../../src/events/catalogue.js';
 import { createEventFeed } from '../../src/events/event-feed.js';
 import { createSequencer } from '../../src/events/sequencer.js';
 import { transactional } from '../../src/events/transaction.js';
@@ -61,7 +61,7 @@ export async function deliveries(databaseUrl: string, log: Logger, count: number
     const next = there.followed.next();
     const begun = performance.now();
     await transactional({ em: here.orm.em.fork(), log, services }, async (unit) =>
-      unit.record(ticketEvent('ticket.created', ORGANIZATION, payload)),
+      unit.record(newEvent('ticket.created', ORGANIZATION, payload)),
     );
     await next;
     milliseconds.push(performance.now() - begun);

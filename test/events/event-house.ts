@@ -2,7 +2,7 @@ import { type Logger, pino } from 'pino';
 import type { Followed, WakeChannel } from '../../src/context.js';
 import type { Event } from '../../src/entities/events/event.js';
 import { newId } from '../../src/entities/ids.js';
-import { ticketEvent } from '../../src/events/catalogue.js';
+import { newEvent } from '../../src/events/catalogue.js';
 import { transactional, type WritingContext } from '../../src/events/transaction.js';
 import type { TestDatabase } from '../support/database.js';
 
@@ -26,7 +26,7 @@ export function writingContext(
 
 export function created(organizationId: string, title: string) {
   const id = newId('tkt');
-  return ticketEvent('ticket.created', organizationId, {
+  return newEvent('ticket.created', organizationId, {
     id,
     title,
     status: 'new',

@@ -4,7 +4,7 @@ import { Organization } from '../../src/entities/identity/organization.js';
 import { newId } from '../../src/entities/ids.js';
 import { ORGANIZATION_FILTER } from '../../src/entities/tenancy.js';
 import { Ticket } from '../../src/entities/tickets/ticket.js';
-import { type NewEvent, ticketEvent } from '../../src/events/catalogue.js';
+import { type NewEvent, newEvent } from '../../src/events/catalogue.js';
 import { transactional } from '../../src/events/transaction.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { created, keptLog, writingContext } from './event-house.js';
@@ -204,7 +204,7 @@ describe('transactional', () => {
 
 function misfitOf(organizationId: string): NewEvent {
   const payload = { id: newId('tkt'), title: 'x', status: 'hunter2', priority: 'low', type: 'task' };
-  return ticketEvent('ticket.created', organizationId, payload as never);
+  return newEvent('ticket.created', organizationId, payload as never);
 }
 
 /** Holds everybody until `count` have come; later ones pass. */

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { type ItsmPrincipal, itsmCaller, type RequestContext } from '../../context.js';
 import { newId } from '../../entities/ids.js';
 import { Ticket } from '../../entities/tickets/ticket.js';
-import { ticketEvent } from '../../events/catalogue.js';
+import { newEvent } from '../../events/catalogue.js';
 import { transactional } from '../../events/transaction.js';
 import { forbidden, widestScope } from '../identity/index.js';
 import { validate } from '../validate.js';
@@ -42,7 +42,7 @@ export async function createTicket(context: RequestContext, input: CreateTicket)
       updatedAt: now,
     });
     const { id, title, status, priority, type } = ticket;
-    record(ticketEvent('ticket.created', caller.organizationId, { id, title, status, priority, type }));
+    record(newEvent('ticket.created', caller.organizationId, { id, title, status, priority, type }));
     if (ticket.assigneeId !== null || ticket.teamId !== null)
       record(ticketAssigned(ticket, { assigneeId: null, teamId: null }, caller));
     return ticket;

@@ -1,6 +1,6 @@
 import type { ItsmPrincipal } from '../../context.js';
 import type { Ticket } from '../../entities/tickets/ticket.js';
-import { type EventActor, type NewEvent, ticketEvent } from '../../events/catalogue.js';
+import { type EventActor, type NewEvent, newEvent } from '../../events/catalogue.js';
 import { eventActor } from '../event-actor.js';
 
 /** ticket.updated tells of these and of nothing else (ITSM document, Event types). */
@@ -26,11 +26,11 @@ export function ticketEvents(
     .map((field) => ({ field, from: before[field] as never, to: ticket[field] as never }));
   if (changes.length > 0)
     events.push(
-      ticketEvent('ticket.updated', organizationId, { id, title, status, priority, type, changes, actor }),
+      newEvent('ticket.updated', organizationId, { id, title, status, priority, type, changes, actor }),
     );
   if (changed.has('status')) {
     events.push(
-      ticketEvent('ticket.status_changed', organizationId, {
+      newEvent('ticket.status_changed', organizationId, {
         id,
         title,
         from: before.status,
@@ -49,11 +49,11 @@ function arrivals(ticket: Ticket, actor: EventActor): NewEvent[] {
   const { id, title, organizationId, status, resolution, resolvedAt, closedAt } = ticket;
   if (status === 'resolved' && resolvedAt) {
     const resolved_at = resolvedAt.toISOString();
-    return [ticketEvent('ticket.resolved', organizationId, { id, title, resolution, resolved_at, actor })];
+    return [newEvent('ticket.resolved', organizationId, { id, title, resolution, resolved_at, actor })];
   }
   if (status === 'closed' && closedAt) {
     const closed_at = closedAt.toISOString();
-    return [ticketEvent('ticket.closed', organizationId, { id, title, reason: null, closed_at, actor })];
+    return [newEvent('ticket.closed', organizationId, { id, title, reason: null, closed_at, actor })];
   }
   return [];
 }
@@ -63,7 +63,7 @@ export function ticketAssigned(
   before: Pick<TicketState, 'assigneeId' | 'teamId'>,
   caller: ItsmPrincipal,
 ): NewEvent {
-  return ticketEvent('ticket.assigned', ticket.organizationId, {
+  return newEvent('ticket.assigned', ticket.organizationId, {
     id: ticket.id,
     title: ticket.title,
     assignee_id: ticket.assigneeId,

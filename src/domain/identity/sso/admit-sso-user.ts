@@ -5,7 +5,7 @@ import type { SsoProvider } from '../../../entities/identity/sso-provider.js';
 import { User, UserRole } from '../../../entities/identity/user.js';
 import { newId } from '../../../entities/ids.js';
 import { AppError } from '../../../errors.js';
-import { userEvent } from '../../../events/catalogue.js';
+import { newEvent } from '../../../events/catalogue.js';
 import { transactional, type Unit } from '../../../events/transaction.js';
 import type { SsoProfile } from '../../../integrations/sso/sso-protocol.js';
 import { recordAudit } from '../../audit/index.js';
@@ -134,9 +134,7 @@ async function makeUser(admission: Admission, unit: Unit, role: UserRole): Promi
   });
   await unit.em.flush();
   const { id } = user;
-  unit.record(
-    userEvent('user.created', organizationId, { id, email, name, role, source: provider.provider }),
-  );
+  unit.record(newEvent('user.created', organizationId, { id, email, name, role, source: provider.provider }));
   await link(admission, unit, user);
   return user;
 }

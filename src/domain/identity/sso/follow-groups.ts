@@ -2,7 +2,7 @@ import type { RequestContext } from '../../../context.js';
 import type { SsoProvider } from '../../../entities/identity/sso-provider.js';
 import { type User, UserRole } from '../../../entities/identity/user.js';
 import { AppError } from '../../../errors.js';
-import { userEvent } from '../../../events/catalogue.js';
+import { newEvent } from '../../../events/catalogue.js';
 import type { Unit } from '../../../events/transaction.js';
 import { recordAudit } from '../../audit/index.js';
 import { requireOtherAdmin } from '../users/user-rules.js';
@@ -25,7 +25,7 @@ export async function followGroups(
   await em.flush();
   const actor = { id: provider.id, type: 'system' as const };
   const changes = [{ field: 'role', from, to: role }];
-  record(userEvent('user.updated', organizationId, { id, email, changes, actor }));
+  record(newEvent('user.updated', organizationId, { id, email, changes, actor }));
   await recordAudit(em, {
     organizationId,
     actor,

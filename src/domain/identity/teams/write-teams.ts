@@ -7,7 +7,7 @@ import { User } from '../../../entities/identity/user.js';
 import { newId } from '../../../entities/ids.js';
 import { Ticket } from '../../../entities/tickets/ticket.js';
 import { conflict, notFound } from '../../../errors.js';
-import { userEvent } from '../../../events/catalogue.js';
+import { newEvent } from '../../../events/catalogue.js';
 import { transactional, type Unit } from '../../../events/transaction.js';
 import { auditSource, recordAudit } from '../../audit/index.js';
 import { eventActor } from '../../event-actor.js';
@@ -136,7 +136,7 @@ async function setMembers(
     const others = from.filter((other) => other !== teamId);
     const to = joining.includes(id) ? [...others, teamId].toSorted() : others;
     const changes = [{ field: 'teamIds', from, to }];
-    record(userEvent('user.updated', organizationId, { id, email, changes, actor }));
+    record(newEvent('user.updated', organizationId, { id, email, changes, actor }));
   }
   for (const id of moving) context.loaders.teamIdsOfUser.clear(id);
   return before;

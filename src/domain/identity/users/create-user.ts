@@ -1,7 +1,7 @@
 import { itsmCaller, type RequestContext } from '../../../context.js';
 import { User } from '../../../entities/identity/user.js';
 import { newId } from '../../../entities/ids.js';
-import { userEvent } from '../../../events/catalogue.js';
+import { newEvent } from '../../../events/catalogue.js';
 import { transactional } from '../../../events/transaction.js';
 import { auditSource, recordAudit } from '../../audit/index.js';
 import { queueMail } from '../../mail/index.js';
@@ -42,7 +42,7 @@ export async function createUser(context: RequestContext, input: CreateUser): Pr
     await join(em, memberships);
     queueMail(unit, services, 'invitation', { userId: id });
     await em.flush();
-    record(userEvent('user.created', organizationId, { id, email, name, role, source: 'api' }));
+    record(newEvent('user.created', organizationId, { id, email, name, role, source: 'api' }));
     await recordAudit(em, {
       ...auditSource(context),
       action: 'users.created',

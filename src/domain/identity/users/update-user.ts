@@ -4,7 +4,7 @@ import { type ItsmPrincipal, itsmCaller, type RequestContext } from '../../../co
 import { TeamMember } from '../../../entities/identity/team-member.js';
 import { User, UserRole } from '../../../entities/identity/user.js';
 import { notFound } from '../../../errors.js';
-import { userEvent } from '../../../events/catalogue.js';
+import { newEvent } from '../../../events/catalogue.js';
 import { transactional, type Unit } from '../../../events/transaction.js';
 import { auditSource, recordAudit } from '../../audit/index.js';
 import { eventActor } from '../../event-actor.js';
@@ -130,7 +130,7 @@ async function tell(
   const fields = Object.keys(after) as (keyof UserState)[];
   const changes = fields.map((field) => ({ field, from: before[field], to: after[field] ?? null }));
   const actor = eventActor(itsmCaller(context));
-  record(userEvent('user.updated', organizationId, { id, email, changes, actor }));
+  record(newEvent('user.updated', organizationId, { id, email, changes, actor }));
   await em.flush();
   await recordAudit(em, {
     ...auditSource(context),
