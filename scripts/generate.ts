@@ -2,6 +2,7 @@ import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphq
 import { compile, root } from './generate/compile.ts';
 import { openApiTexts } from './generate/openapi.ts';
 import { operationTexts } from './generate/operations.ts';
+import { permissionsText } from './generate/permissions.ts';
 import { settle } from './generate/settle.ts';
 
 /**
@@ -29,6 +30,8 @@ async function generate(check: boolean): Promise<string[]> {
   if (check && drift.length > 0) return drift;
   if (drift.length > 0) compile();
   drift.push(...(await settle(root, 'schema/openapi/*.json', await openApiTexts(root, schema), check)));
+  const permissions = new Map([['docs/permissions.md', await permissionsText(schema)]]);
+  drift.push(...(await settle(root, 'docs/permissions.md', permissions, check)));
   return drift;
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { seedTickets } from '../../bench/support/seed-tickets.js';
-import { sortOrders, ticketSortFields } from '../../src/domain/tickets/index.js';
+import { sortOrders } from '../../src/domain/page.js';
+import { ticketSortFields } from '../../src/domain/tickets/index.js';
 import { TicketPriority, TicketStatus, TicketType } from '../../src/entities/tickets/ticket-enums.js';
 import { type Statement, watchStatements } from './statements.js';
 import { startTicketServer, type TicketServer, type Who } from './ticket-server.js';

@@ -50,8 +50,10 @@ export { revokeToken } from './revoke-token.js';
 export {
   type Action,
   implies,
+  leastRoleWith,
   type Permission,
   type Resource,
+  resources,
   rolePermissions,
   type Scope,
   widestScope,
