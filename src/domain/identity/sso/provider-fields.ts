@@ -1,8 +1,11 @@
+import { z } from 'zod';
 import type { Services } from '../../../context.js';
-import type { SsoProvider } from '../../../entities/identity/sso-provider.js';
+import { type SsoProvider, ssoKinds } from '../../../entities/identity/sso-provider.js';
 import { invalidField } from '../../../errors.js';
 import { validate } from '../../validate.js';
 import { providerSchema, type SsoProviderFields, type SsoProviderInput } from './provider-input.js';
+
+const kindSchema = z.object({ provider: z.enum(ssoKinds) });
 
 /** What the record shows and an input may say. */
 const shown = [
@@ -37,9 +40,10 @@ const absent = {
 /** null and nothing at all say the same: a record shows the fields of other kinds so. @throws VALIDATION_ERROR */
 export function validProvider(
   { singleSignOn }: Pick<Services, 'singleSignOn'>,
-  provider: unknown,
+  kind: string,
   input: SsoProviderInput,
 ): SsoProviderFields {
+  const { provider } = validate(kindSchema, { provider: kind });
   const present = Object.entries(input).filter(
     ([, value]) => value != null && !(Array.isArray(value) && value.length === 0),
   );
