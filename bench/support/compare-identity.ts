@@ -7,6 +7,7 @@ import { verify as argon2Verify } from '@node-rs/argon2';
 import autocannon from 'autocannon';
 import { generateKeyPair, jwtVerify, SignJWT } from 'jose';
 import { pino } from 'pino';
+import { callerOf } from '../../src/app/request-caller.js';
 import { parseConfig } from '../../src/config.js';
 import {
   asSystem,
@@ -20,6 +21,7 @@ import { migrate } from '../../src/database/migrate.js';
 import { createOrm } from '../../src/database/orm.js';
 import {
   type Credentials,
+  createApiKey,
   createAuthenticator,
   createItsmTokens,
   DEMO_PASSWORD,
@@ -133,13 +135,31 @@ async function verifications(services: Services, effort: Effort): Promise<string
     ours: () => services.itsmTokens.verify(accessToken),
     bare: () => jwtVerify(bare, publicKey),
   });
-  return [line, await requests(services, accessToken, effort)];
+  const { key } = await createApiKey(await adminContext(services, accessToken), {
+    name: 'bench',
+    permissions: ['tickets:read:all'],
+  });
+  const credentials: Record<string, Record<string, string>> = {
+    token: { authorization: `Bearer ${accessToken}` },
+    'API key': { 'x-api-key': key },
+    cookie: { cookie: `itsm_auth_token=${accessToken}` },
+    'token and device': { authorization: `Bearer ${accessToken}`, 'x-device-fingerprint': 'bench' },
+  };
+  const lines = [line];
+  for (const [name, headers] of Object.entries(credentials))
+    lines.push(await requests(services, name, headers, effort));
+  return lines;
+}
+
+async function adminContext(services: Services, accessToken: string): Promise<RequestContext> {
+  return createContext(services, 'req_bench', { itsm: await services.itsmTokens.verify(accessToken) });
 }
 
 /** The least a request can be is the hardest measure: behind a query the difference drowns. */
 async function requests(
   services: Services,
-  accessToken: string,
+  name: string,
+  headers: Record<string, string>,
   { rounds, seconds }: Effort,
 ): Promise<string> {
   const platformTokens: PlatformTokens = {
@@ -149,10 +169,9 @@ async function requests(
   const body = JSON.stringify({ data: 'x'.repeat(2_000) });
   const anybody = await serve((_request, response) => response.end(body));
   const verified = await serve(async (request, response) => {
-    const { itsm } = await authenticator.authenticate(request.headers, 'itsm');
+    const { itsm } = await callerOf({ authenticator, publicUrl: undefined }, request, 'itsm');
     response.writeHead(itsm ? 200 : 401).end(body);
   });
-  const headers = { authorization: `Bearer ${accessToken}` };
   const load = async (url: string) => {
     const result = await autocannon({ url, headers, duration: seconds, connections: CONCURRENT });
     if (result.non2xx > 0 || result.errors > 0) throw new Error(`${url} failed under load`);
@@ -160,7 +179,7 @@ async function requests(
   };
   try {
     return await inTurns(
-      'verified request / anonymous request',
+      `request verified by ${name} / anonymous request`,
       rounds,
       () => load(verified.url),
       () => load(anybody.url),
