@@ -18,7 +18,9 @@ export type IdPrefix =
   | 'req'
   | 'job'
   | 'mail'
-  | 'sso';
+  | 'sso'
+  | 'whk'
+  | 'dlv';
 
 /**
  * `tkt_` + 26 characters of lower-case Crockford base32 of a UUIDv7: 128 bits, big end first, so that ids of one

@@ -34,6 +34,9 @@ import { RunTask } from './runs/run-task.js';
 import { Ticket } from './tickets/ticket.js';
 import { TicketCounter } from './tickets/ticket-counter.js';
 import { TicketTotal } from './tickets/ticket-total.js';
+import { Webhook } from './webhooks/webhook.js';
+import { WebhookDelivery } from './webhooks/webhook-delivery.js';
+import { WebhookPosition } from './webhooks/webhook-position.js';
 
 /** The explicit list: an entity that is not here has no table. */
 export const entities = [
@@ -72,5 +75,8 @@ export const entities = [
   User,
   UserIdentity,
   WebauthnCredential,
+  Webhook,
+  WebhookDelivery,
+  WebhookPosition,
   Workspace,
 ];

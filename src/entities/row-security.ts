@@ -28,6 +28,7 @@ const tenantless: Readonly<Record<string, { why: string; requests: readonly Priv
   oidc_artifact: { why: "the issuer's memory, before anybody is known", requests: [] },
   oidc_client: { why: 'a client is known before its workspace', requests: [] },
   signing_key: { why: 'one set for the installation', requests: [] },
+  webhook_position: { why: 'one place in the log of all organizations', requests: [] },
 };
 
 /** The wall of one table, to be set on its metadata. @throws naming an entity of which it is not known whose it is */

@@ -9,6 +9,7 @@ import { Migration20261120234533_keys_and_sessions } from './Migration2026112023
 import { Migration20261120235018_password_token_mail } from './Migration20261120235018_password_token_mail.js';
 import { Migration20261120235332_sso } from './Migration20261120235332_sso.js';
 import { Migration20261121000010_row_security } from './Migration20261121000010_row_security.js';
+import { Migration20261121001953_webhooks } from './Migration20261121001953_webhooks.js';
 
 /** Written by scripts/create-migration.ts. The names are what the database remembers: never rename one. */
 export const migrations = [
@@ -26,4 +27,5 @@ export const migrations = [
   { name: 'Migration20261120235018_password_token_mail', class: Migration20261120235018_password_token_mail },
   { name: 'Migration20261120235332_sso', class: Migration20261120235332_sso },
   { name: 'Migration20261121000010_row_security', class: Migration20261121000010_row_security },
+  { name: 'Migration20261121001953_webhooks', class: Migration20261121001953_webhooks },
 ];
