@@ -17,6 +17,7 @@ import { OpenStreams } from './open-streams.js';
 import { planTables } from './plan-table.js';
 import type { OnUnexpected } from './respond.js';
 import type { RouteTable } from './row.js';
+import type { Around } from './serve-json.js';
 import {
   makeWebSocketServer,
   type SelectProtocol,
@@ -38,6 +39,8 @@ export interface BridgeOptions<C> {
   readonly context: (request: IncomingMessage, access: unknown, extras: ContextExtras) => C | Promise<C>;
   /** Makes the context for one event of a stream from the one made at its start, e.g. with fresh caches. */
   readonly eventContext?: (context: C) => C | Promise<C>;
+  /** Asked once for every JSON row: what stands around its operation, for example to answer a repeated request as before. */
+  readonly around?: (route: RouteInfo) => Around<C> | undefined;
   /** Error languages by path prefix. A path that no surface covers and no row serves goes to `next()`. */
   readonly surfaces?: readonly Surface[];
   /** Bound on a request body. Default 1 MiB. */
@@ -87,8 +90,11 @@ export function createBridge<C>(options: BridgeOptions<C>): Bridge {
         serveWebSocket(row, operation, host, webSockets, upgrade, input);
       sockets.add(segments, { ...endpoint, serve });
     } else {
+      const around = options.around?.(endpoint.info) as Around<unknown> | undefined;
       const serve =
-        row.kind === 'json' ? jsonServer(row, plan, checks, maxBodyBytes) : sseServer(row, plan, host);
+        row.kind === 'json'
+          ? jsonServer(row, plan, checks, maxBodyBytes, around)
+          : sseServer(row, plan, host);
       http.add(segments, { ...endpoint, serve });
     }
   }

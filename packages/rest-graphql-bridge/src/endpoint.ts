@@ -8,7 +8,7 @@ import { refuseProblems } from './request-parameters.js';
 import type { JsonRow, Method, Row, RowInput, SseRow } from './row.js';
 import { type Mutable, RowParameters } from './row-input.js';
 import { selectOf } from './row-select.js';
-import { compileBody, serveJson } from './serve-json.js';
+import { type Around, compileBody, serveJson } from './serve-json.js';
 import { serveSse } from './serve-sse.js';
 import { rendererFor, type Surface } from './surface.js';
 import { opaquePaths } from './trace-select.js';
@@ -23,6 +23,8 @@ export interface RouteInfo {
   /** Which engine runs the operation; the README says when it is graphql-js. */
   readonly engine: 'jit' | 'graphql-js';
   readonly access: unknown;
+  /** The status of a success, where the row names one. */
+  readonly status: number | undefined;
 }
 
 /** What a context factory is told beside the request. */
@@ -64,7 +66,17 @@ export interface HttpEndpoint extends Endpoint {
 
 export function infoOf({ row, file, operation }: PlannedRow): RouteInfo {
   const { kind, method, path, access } = row;
-  return { file, kind, method, path, operationName: operation.name, engine: operation.engine, access };
+  const status = row.kind === 'json' && typeof row.status === 'number' ? row.status : undefined;
+  return {
+    file,
+    kind,
+    method,
+    path,
+    operationName: operation.name,
+    engine: operation.engine,
+    access,
+    status,
+  };
 }
 
 export function endpointFor(plan: PlannedRow, surfaces: readonly Surface[]): Endpoint {
@@ -81,6 +93,7 @@ export function jsonServer(
   plan: PlannedRow,
   checks: InputChecks,
   maxBodyBytes: number,
+  around: Around<unknown> | undefined,
 ): HttpEndpoint['serve'] {
   const json = {
     row,
@@ -88,6 +101,7 @@ export function jsonServer(
     readBody: compileBody(row.body, plan.bodyType, checks, maxBodyBytes),
     select: selectOf(row, plan.definition),
     omitNulls: compileNullPolicy(row.nulls, opaquePaths(plan.traced)),
+    around,
   };
   return (request, response, input, problems) => serveJson(json, request, response, input, problems);
 }

@@ -20,5 +20,6 @@ export type {
   SseEvent,
   UploadedFile,
 } from './row.js';
+export type { Around, RowAnswer, RowCall } from './serve-json.js';
 export type { SelectProtocol } from './serve-web-socket.js';
 export type { Surface } from './surface.js';

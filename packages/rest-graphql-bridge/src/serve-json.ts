@@ -24,6 +24,24 @@ type ReadBody = (
   problems: InputProblem[],
 ) => Promise<void>;
 
+/** What a JSON row answers with; a text row's body is a string, undefined sends none. */
+export interface RowAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly body: unknown;
+}
+
+/** A request of a JSON row, read and checked, before its operation runs. */
+export interface RowCall<C> {
+  readonly request: IncomingMessage;
+  readonly context: C;
+  /** As the client sent it, without the fields the row drops. */
+  readonly body: unknown;
+}
+
+/** Stands around a row's operation: runs it, or answers in its place. What it throws is rendered as `thrown`. */
+export type Around<C> = (call: RowCall<C>, run: () => Promise<RowAnswer>) => Promise<RowAnswer>;
+
 export interface JsonPlan {
   readonly row: JsonRow<never>;
   readonly operation: Operation;
@@ -31,6 +49,7 @@ export interface JsonPlan {
   readonly readBody: ReadBody | undefined;
   readonly select: (data: unknown) => unknown;
   readonly omitNulls: ((value: unknown) => unknown) | undefined;
+  readonly around: Around<unknown> | undefined;
 }
 
 /** Runs a row whose parameters have been read and writes its answer. */
@@ -44,33 +63,36 @@ export async function serveJson(
   if (plan.readBody) await plan.readBody(request, response, input, problems);
   refuseProblems(problems);
   const variables = plan.operation.prepare(givenVariables(plan.row, input));
-  const running = plan.operation.run(undefined, input.context, variables);
+  const run = () => plan.operation.run(undefined, input.context, variables);
+  if (plan.around) {
+    const call = { request, context: input.context, body: input.body };
+    send(plan, request, response, await plan.around(call, async () => answerOf(plan, await run())));
+    return;
+  }
+  const running = run();
   // Not awaited when it is no promise: a turn of the microtask queue costs more than a small operation.
-  answer(plan, request, response, isPromise(running) ? await running : running);
+  send(plan, request, response, answerOf(plan, isPromise(running) ? await running : running));
 }
 
-function answer(
-  plan: JsonPlan,
-  request: IncomingMessage,
-  response: ServerResponse,
-  result: ExecutionResult,
-): void {
-  if (result.errors) throw new RequestRefused({ kind: 'graphql', errors: result.errors });
-  const { row } = plan;
-  const { data } = result;
+function answerOf({ row, select, omitNulls }: JsonPlan, { data, errors }: ExecutionResult): RowAnswer {
+  if (errors) throw new RequestRefused({ kind: 'graphql', errors });
   const type = row.response ?? 'json';
   const byDefault = type === 'none' ? 204 : 200;
   const status = typeof row.status === 'function' ? row.status(data) : (row.status ?? byDefault);
   const headers = row.responseHeaders?.(data);
-  const body = type === 'none' ? undefined : plan.select(data);
-  if (type === 'text') {
-    if (typeof body !== 'string') {
-      throw new TypeError(`${row.method} ${row.path} answers text, but selected ${typeof body}`);
-    }
-    sendText(request, response, status, body, headers);
-    return;
-  }
-  sendJson(request, response, status, plan.omitNulls ? plan.omitNulls(body) : body, headers);
+  const body = type === 'none' ? undefined : select(data);
+  return { status, headers, body: type !== 'text' && omitNulls ? omitNulls(body) : body };
+}
+
+function send(
+  { row }: JsonPlan,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: RowAnswer,
+): void {
+  if (row.response !== 'text') sendJson(request, response, status, body, headers);
+  else if (typeof body === 'string') sendText(request, response, status, body, headers);
+  else throw new TypeError(`${row.method} ${row.path} answers text, but selected ${typeof body}`);
 }
 
 /** The body type a row means when it doesn't say: JSON as soon as a variable is named. */
