@@ -35,7 +35,7 @@ export interface RowAnswer {
 export interface RowCall<C> {
   readonly request: IncomingMessage;
   readonly context: C;
-  /** As the client sent it, without the fields the row drops. */
+  /** As the client sent it, without the fields the row drops and with the defaults of its input type. */
   readonly body: unknown;
 }
 

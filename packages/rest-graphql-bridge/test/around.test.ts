@@ -61,7 +61,10 @@ describe('around', () => {
       expect(answer.headers.get('location')).toBe('/books/Emma');
       expect(answer.body).toMatchObject({ title: 'Emma' });
     }
-    expect(calls.map(({ body }) => body)).toEqual([{ title: 'Emma' }, { title: 'Persuasion' }]);
+    expect(calls.map(({ body }) => body)).toEqual([
+      { title: 'Emma', availability: 'IN_STOCK', tags: [] },
+      { title: 'Persuasion', availability: 'IN_STOCK', tags: [] },
+    ]);
     expect(books.seen).toHaveLength(1);
   });
 
