@@ -21,6 +21,7 @@ const SECRET_NAMES = new Set([
   'hmacsecret',
   'idtoken',
   'jwt',
+  'linkedauthorization',
   'mfatoken',
   'mongodburl',
   'opsgraphsecretkey',
@@ -28,6 +29,7 @@ const SECRET_NAMES = new Set([
   'passwd',
   'password',
   'passwordhash',
+  'platformtoken',
   'privatejwk',
   'privatekey',
   'proxyauthorization',
@@ -40,6 +42,7 @@ const SECRET_NAMES = new Set([
   'setcookie',
   'token',
   'xapikey',
+  'xlinkedauthorization',
 ]);
 
 const secretNames = new Map<string, boolean>();
