@@ -1,13 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { MikroORM } from '@mikro-orm/postgresql';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { Pool, types } from 'pg';
 import { startEmbeddedPostgres } from '../../src/database/embedded-postgres.js';
 import { migrate } from '../../src/database/migrate.js';
 import { nativePool } from '../../src/database/native-pool.js';
 import { createOrm } from '../../src/database/orm.js';
 import { readRows } from '../../src/database/read-rows.js';
+import { ORGANIZATION_SETTING, REQUEST_ROLE } from '../../src/entities/row-security.js';
 import { ORGANIZATION_FILTER } from '../../src/entities/tenancy.js';
 import { Ticket } from '../../src/entities/tickets/ticket.js';
 import { seedTickets } from './seed-tickets.js';
@@ -31,10 +32,11 @@ export async function compareReads(effort: Effort): Promise<string[]> {
   const server = await startEmbeddedPostgres({ dataDir });
   const bare = new Pool({ connectionString: server.url, max: READERS });
   const orm = await createOrm({ databaseUrl: server.url, poolSize: READERS });
+  const tenantOrm = await createOrm({ databaseUrl: server.url, poolSize: READERS, role: REQUEST_ROLE });
   try {
     await migrate(orm);
     await fill(server.url);
-    const ways = await waysToRead(orm, bare);
+    const ways = await { ...(await waysToRead(orm, bare)), ...walledWays(tenantOrm) };
     const rates = new Map(Object.keys(ways).map((name): [string, number[]] => [name, []]));
     for (const way of Object.values(ways)) await readsPerSecond(way, effort.seconds / 2);
     for (let round = 0; round < effort.rounds; round += 1) {
@@ -44,6 +46,7 @@ export async function compareReads(effort: Effort): Promise<string[]> {
     }
     return report(rates);
   } finally {
+    await tenantOrm.close(true);
     await orm.close(true);
     await bare.end();
     await server.close();
@@ -64,15 +67,37 @@ async function fill(databaseUrl: string): Promise<void> {
   }
 }
 
+const newest = { orderBy: { createdAt: 'desc', id: 'desc' }, limit: LIMIT } as const;
+
+function list(em: EntityManager) {
+  return em.createQueryBuilder(Ticket, 't').select('*').orderBy(newest.orderBy).limit(LIMIT);
+}
+
+/** As the role of requests, filters and policies both. */
+function walledWays(tenantOrm: MikroORM): Record<string, Way> {
+  const em = () => {
+    const fork = tenantOrm.em.fork();
+    fork.setFilterParams(ORGANIZATION_FILTER, { organizationId: ORGANIZATION });
+    fork.setSessionContext({ variables: { [ORGANIZATION_SETTING]: ORGANIZATION } });
+    return fork;
+  };
+  return {
+    'readRows behind row-level security': () => {
+      const fork = em();
+      return readRows(fork, list(fork));
+    },
+    'readRows behind row-level security, in a transaction of its own': () =>
+      em().transactional((inner) => readRows(inner, list(inner))),
+    'find behind row-level security': () => em().find(Ticket, {}, newest),
+  };
+}
+
 async function waysToRead(orm: MikroORM, bare: Pool): Promise<Record<string, Way>> {
   const em = () => {
     const fork = orm.em.fork();
     fork.setFilterParams(ORGANIZATION_FILTER, { organizationId: ORGANIZATION });
     return fork;
   };
-  const newest = { orderBy: { createdAt: 'desc', id: 'desc' }, limit: LIMIT } as const;
-  const list = (fork: ReturnType<typeof em>) =>
-    fork.createQueryBuilder(Ticket, 't').select('*').orderBy(newest.orderBy).limit(LIMIT);
   const columns = orm
     .getMetadata(Ticket)
     .props.filter((property) => !property.lazy && !property.hidden)
