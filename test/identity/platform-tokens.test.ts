@@ -1,6 +1,5 @@
-import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
+import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import type { PlatformTokens } from '../../src/context.js';
 import {
   createPlatformTokens,
@@ -10,9 +9,10 @@ import {
   embeddedIssuer,
   seedDemo,
 } from '../../src/domain/identity/index.js';
-import { listen, type ServedIssuer, serveIssuer } from '../oidc/served-issuer.js';
+import { type ServedIssuer, serveIssuer } from '../oidc/served-issuer.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { startNode, type TestNode } from './node.js';
+import { OutsideIssuer } from './outside-issuer.js';
 
 const TOKEN_INVALID = { code: 'TOKEN_INVALID' };
 const FORBIDDEN = { code: 'AUTHORIZATION_ERROR' };
@@ -33,70 +33,6 @@ afterAll(async () => {
   await database.close();
 });
 
-/** An issuer somebody else runs: discovery and keys over HTTP, which can rotate, fail and go away. */
-class OutsideIssuer {
-  readonly server: Server;
-  origin = '';
-  requests: string[] = [];
-  failing = false;
-  #keys: { kid: string; privateKey: CryptoKey; publicJwk: object }[] = [];
-
-  constructor() {
-    this.server = createServer((request, response) => {
-      this.requests.push(`${request.url}`);
-      if (this.failing) return response.writeHead(500).end();
-      const isDiscovery = request.url === '/.well-known/openid-configuration';
-      const body = isDiscovery
-        ? { issuer: this.origin, jwks_uri: `${this.origin}/keys` }
-        : { keys: this.#keys.map(({ publicJwk }) => publicJwk) };
-      return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    });
-  }
-
-  async start(): Promise<this> {
-    await this.rotate('first');
-    this.origin = await listen(this.server);
-    return this;
-  }
-
-  async rotate(kid: string): Promise<void> {
-    const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
-    this.#keys = [
-      { kid, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg: 'RS256', use: 'sig' } },
-    ];
-  }
-
-  get claims(): JWTPayload {
-    const now = Math.floor(Date.now() / 1_000);
-    return {
-      iss: this.origin,
-      aud: 'opsgraph',
-      sub: 'user-1',
-      iat: now,
-      exp: now + 300,
-      email: 'ann@acme.test',
-      realm_access: { roles: ['ANALYST', 'offline_access', 'ENGINEER'] },
-      workspace_id: acme.workspaceId,
-    };
-  }
-
-  sign(
-    claims: JWTPayload = {},
-    privateKey = this.#keys[0]?.privateKey,
-    kid = this.#keys[0]?.kid,
-  ): Promise<string> {
-    if (!privateKey || kid === undefined) throw new Error('start() first');
-    return new SignJWT({ ...this.claims, ...claims })
-      .setProtectedHeader({ alg: 'RS256', kid })
-      .sign(privateKey);
-  }
-
-  async close(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
-  }
-}
-
 function verifierOf(outside: { origin: string }): PlatformTokens {
   const issuer = discoveredIssuer(`${outside.origin}/.well-known/openid-configuration`);
   return createPlatformTokens({ issuer, audience: 'opsgraph', services: node.services });
@@ -107,7 +43,7 @@ describe('a token of an outside issuer', () => {
   let tokens: PlatformTokens;
 
   beforeAll(async () => {
-    outside = await new OutsideIssuer().start();
+    outside = await new OutsideIssuer(acme).start();
   });
   beforeEach(() => {
     tokens = verifierOf(outside);
@@ -200,7 +136,7 @@ describe('a token of an outside issuer', () => {
 
 describe('an issuer that is away', () => {
   it('is 503 and not 401, is asked once a second at most, and heals by itself', async () => {
-    const outside = await new OutsideIssuer().start();
+    const outside = await new OutsideIssuer(acme).start();
     const tokens = verifierOf(outside);
     const token = await outside.sign();
     outside.failing = true;
@@ -214,7 +150,7 @@ describe('an issuer that is away', () => {
   });
 
   it('is 503 when nothing listens, and when discovery answers but the keys do not', async () => {
-    const outside = await new OutsideIssuer().start();
+    const outside = await new OutsideIssuer(acme).start();
     const token = await outside.sign();
     const tokens = verifierOf(outside);
     await tokens.verify(token);

@@ -44,8 +44,12 @@ const signatureAlgorithms = [
 /** OpenID Connect Discovery 1.0 section 4.2, as far as it is used. */
 const discoveryDocument = z.object({ issuer: z.url(), jwks_uri: z.url() });
 
+type Discovery = z.output<typeof discoveryDocument>;
+
 interface Discovered {
   issuer: string;
+  /** What it was made of: keys that were read stay until one of these changes. */
+  source: string;
   key: JWTVerifyGetKey;
 }
 
@@ -59,7 +63,7 @@ export function discoveredIssuer(discoveryUrl: string): IssuerKeys {
   async function ask(): Promise<Discovered> {
     try {
       const document = await fetchDiscovery(discoveryUrl);
-      known = known?.issuer === document.issuer ? known : discover(document);
+      known = known?.source === sourceOf(document) ? known : discover(document);
       nextAt = performance.now() + DOCUMENT_FRESH_MS;
       failure = undefined;
       return known;
@@ -89,26 +93,39 @@ export function discoveredIssuer(discoveryUrl: string): IssuerKeys {
   };
 }
 
-function discover({ issuer, jwks_uri }: z.output<typeof discoveryDocument>): Discovered {
+function sourceOf({ issuer, jwks_uri }: Discovery): string {
+  return `${issuer} ${jwks_uri}`;
+}
+
+function discover(document: Discovery): Discovered {
+  const { issuer, jwks_uri } = document;
   const remote = createRemoteJWKSet(new URL(jwks_uri), {
     timeoutDuration: TIMEOUT_MS,
     cooldownDuration: KEYS_COOLDOWN_MS,
   });
   return {
     issuer,
+    source: sourceOf(document),
     key: async (header, token) => {
       try {
         return await remote(header, token);
       } catch (error) {
-        const isTokensFault =
-          error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JOSENotSupported;
-        throw isTokensFault ? tokenInvalid(error) : issuerAway(error);
+        throw isTokensFault(error) ? tokenInvalid(error) : issuerAway(error);
       }
     },
   };
 }
 
-async function fetchDiscovery(url: string): Promise<z.output<typeof discoveryDocument>> {
+/** With several keys a token has to say which (OpenID Connect Core 1.0 section 10.1). */
+function isTokensFault(error: unknown): boolean {
+  return (
+    error instanceof errors.JWKSNoMatchingKey ||
+    error instanceof errors.JWKSMultipleMatchingKeys ||
+    error instanceof errors.JOSENotSupported
+  );
+}
+
+async function fetchDiscovery(url: string): Promise<Discovery> {
   const headers = { accept: 'application/json' };
   const response = await fetch(url, { headers, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
   if (!response.ok) throw new Error(`The discovery document answers ${response.status}`);
