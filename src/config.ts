@@ -61,6 +61,8 @@ const environment = z.object({
   OIDC_AUDIENCE: z.string().min(1).default('opsgraph'),
   PUBLIC_URL: url('http:', 'https:'),
   SSO_ALLOWED_HOSTS: list,
+  WEBHOOK_ALLOWED_HOSTS: list,
+  WEBHOOK_CA_FILE: z.string().min(1).optional(),
   SMTP_URL: url('smtp:', 'smtps:'),
   MAIL_FROM: z.string().min(3).default('Opsgraph <opsgraph@localhost>'),
   SEED: z.enum(['demo', 'none']).optional(),
@@ -109,6 +111,10 @@ export interface Config {
   publicUrl: string | undefined;
   /** Hosts (`name` or `name:port`) of login providers that may be private and speak plain HTTP. */
   ssoAllowedHosts: string[];
+  /** Hosts (`name` or `name:port`) of webhook receivers that may be private; https all the same. */
+  webhookAllowedHosts: string[];
+  /** Absolute path of certificates (PEM) that receivers may be signed by, beside the usual authorities. */
+  webhookCaFile: string | undefined;
   /** Undefined means that mails are written as files below DATA_DIR. */
   smtpUrl: string | undefined;
   mailFrom: string;
@@ -169,6 +175,9 @@ export function parseConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
     oidcAudience: values.OIDC_AUDIENCE,
     publicUrl: values.PUBLIC_URL?.replace(/\/$/, ''),
     ssoAllowedHosts: values.SSO_ALLOWED_HOSTS.map((host) => host.toLowerCase()),
+    webhookAllowedHosts: values.WEBHOOK_ALLOWED_HOSTS.map((host) => host.toLowerCase()),
+    webhookCaFile:
+      values.WEBHOOK_CA_FILE === undefined ? undefined : path.resolve(cwd, values.WEBHOOK_CA_FILE),
     smtpUrl: values.SMTP_URL,
     mailFrom: values.MAIL_FROM,
     seedDemo: values.SEED === undefined ? values.DATABASE_URL === undefined : values.SEED === 'demo',

@@ -11,6 +11,7 @@ import { AppError } from './errors.js';
 import { createLoaders, type Loaders } from './graph/loaders/entity-loaders.js';
 import type { Mailer } from './integrations/smtp/mailer.js';
 import type { SingleSignOn } from './integrations/sso/sso-protocol.js';
+import type { WebhookSender } from './integrations/webhooks/webhook-sender.js';
 
 /** Who an ITSM token speaks for (ITSM document, Access token claims). */
 export interface ItsmPrincipal {
@@ -151,6 +152,7 @@ export interface Services {
   /** Tries once and at once; what must not be lost goes through queueMail (src/domain/mail). */
   mail: Mailer;
   singleSignOn: SingleSignOn;
+  webhookSender: WebhookSender;
 }
 
 /** What somebody may try only so often, each with a count of its own. */

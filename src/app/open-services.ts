@@ -22,6 +22,7 @@ import { createSequencer } from '../events/sequencer.js';
 import { createWakeChannel } from '../events/wake-channel.js';
 import { openMailer } from '../integrations/smtp/open-mailer.js';
 import { createSingleSignOn } from '../integrations/sso/single-sign-on.js';
+import { createWebhookSender } from '../integrations/webhooks/webhook-sender.js';
 import { jobs } from '../jobs/index.js';
 import { createJobRunner } from '../jobs/job-runner.js';
 import { createSecretBox } from '../secret-box.js';
@@ -67,6 +68,11 @@ export async function openServices(
   const platformTokens = openPlatformTokens({ config, orm, secrets, wake, now, log }, onClose);
   const singleSignOn = createSingleSignOn({ allowedHosts: config.ssoAllowedHosts, now });
   onClose('single sign-on', () => singleSignOn.close());
+  const webhookSender = createWebhookSender({
+    allowedHosts: config.webhookAllowedHosts,
+    caFile: config.webhookCaFile,
+  });
+  onClose('webhook connections', () => webhookSender.close());
   const batch = new BatchEngine();
   const base = {
     config,
@@ -83,6 +89,7 @@ export async function openServices(
     platformTokens,
     mail: openMailer({ ...config, log }),
     singleSignOn,
+    webhookSender,
   };
   const runner = createJobRunner({
     definitions: jobs,

@@ -1,7 +1,5 @@
-import { lookup } from 'node:dns';
-import type { LookupFunction } from 'node:net';
-import ipaddr from 'ipaddr.js';
 import { Agent, type RequestInit, fetch as send } from 'undici';
+import { isListedHost, isPublicHost, publicLookup } from './public-address.js';
 
 export interface PublicFetch {
   /**
@@ -26,9 +24,8 @@ export function createPublicFetch(allowedHosts: readonly string[]): PublicFetch 
     bodyTimeout: TIMEOUT_MS,
   };
   const toAnywhere = new Agent({ ...limits, connect: { timeout: TIMEOUT_MS } });
-  const toPublic = new Agent({ ...limits, connect: { timeout: TIMEOUT_MS, lookup: vettedLookup } });
-  const isAllowed = ({ host, hostname }: URL) =>
-    allowedHosts.includes(host) || allowedHosts.includes(hostname);
+  const toPublic = new Agent({ ...limits, connect: { timeout: TIMEOUT_MS, lookup: publicLookup } });
+  const isAllowed = (url: URL) => isListedHost(allowedHosts, url);
 
   const problemOf: PublicFetch['problemOf'] = (url) => {
     if (isAllowed(url)) return url.protocol === 'https:' || url.protocol === 'http:' ? undefined : 'isHttps';
@@ -52,25 +49,3 @@ export function createPublicFetch(allowedHosts: readonly string[]): PublicFetch 
     },
   };
 }
-
-/** An IP address is judged at once, since none is looked up for it; a name when it is resolved. */
-function isPublicHost(hostname: string): boolean {
-  const address = hostname.replace(/^\[|\]$/g, '');
-  return !ipaddr.isValid(address) || isPublicAddress(address);
-}
-
-/** Loopback, private, link-local, CGNAT, ULA, NAT64, multicast and the like are not; a mapped IPv4 is what it maps. */
-export function isPublicAddress(address: string): boolean {
-  return ipaddr.process(address).range() === 'unicast';
-}
-
-const vettedLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    const [first] = addresses ?? [];
-    if (error || !first) return callback(error ?? new Error(`${hostname} has no address`), '', 0);
-    const refused = addresses.find(({ address }) => !isPublicAddress(address));
-    if (refused) return callback(new Error(`${hostname} resolves to ${refused.address}`), '', 0);
-    if (options.all) return callback(null, addresses);
-    return callback(null, first.address, first.family);
-  });
-};

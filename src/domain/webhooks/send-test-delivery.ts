@@ -1,0 +1,51 @@
+import type { RequestContext } from '../../context.js';
+import { newId } from '../../entities/ids.js';
+import type { Webhook } from '../../entities/webhooks/webhook.js';
+import { WebhookDelivery } from '../../entities/webhooks/webhook-delivery.js';
+import { transactional } from '../../events/transaction.js';
+import { attemptRecord, isDelivered } from './attempt-record.js';
+import { signedPost } from './signed-post.js';
+import { deliveriesTopic } from './topics.js';
+
+const TEST_EVENT = 'webhook.test';
+
+/**
+ * One attempt, here and now, whose outcome is no error of the caller's: neither retried nor counted, also for a webhook
+ * that is not active. Takes 30 s at most. The event is nobody else's, so that the log does not hold it.
+ */
+export async function sendTestDelivery(context: RequestContext, webhook: Webhook): Promise<WebhookDelivery> {
+  const { services } = context;
+  const { id: webhookId, organizationId } = webhook;
+  const attemptedAt = services.now();
+  const event = {
+    id: newId('evt'),
+    type: TEST_EVENT,
+    timestamp: attemptedAt,
+    organizationId,
+    payload: { message: 'This is a test delivery.', webhook_id: webhookId },
+  };
+  const secret = services.secrets.open(webhook.sealedSecret);
+  const outcome = await services.webhookSender.post(signedPost(webhook.url, secret, event, attemptedAt));
+  const endedAt = services.now();
+  const delivered = isDelivered(outcome);
+  return transactional(context, async ({ em, wakeAfterCommit }) => {
+    wakeAfterCommit(deliveriesTopic(webhookId));
+    return em.create(WebhookDelivery, {
+      id: newId('dlv'),
+      webhookId,
+      organizationId,
+      eventId: event.id,
+      eventType: TEST_EVENT,
+      isTest: true,
+      status: delivered ? 'delivered' : 'failed',
+      attempt: 1,
+      maxAttempts: 1,
+      responseCode: outcome.status,
+      responseTimeMs: outcome.milliseconds,
+      attempts: [attemptRecord(1, attemptedAt, outcome)],
+      deliveredAt: delivered ? endedAt : null,
+      failedAt: delivered ? null : endedAt,
+      createdAt: attemptedAt,
+    });
+  });
+}
