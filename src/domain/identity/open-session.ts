@@ -14,7 +14,7 @@ export interface SessionStart {
   /** How the user proved to be who they are, for the audit log: `password`, `totp`, `directory-oidc` ... */
   method: string;
   /** What is to be committed with the session or not at all, such as the use of a code. */
-  together?(em: EntityManager): Promise<void>;
+  together?(em: EntityManager, sessionId: string): Promise<void>;
 }
 
 /**
@@ -33,7 +33,7 @@ export async function openSession(
   const { organizationId, createdAt, expiresAt } = stored;
   await services.orm.em.fork().transactional(async (em) => {
     await holdUsable(em, user);
-    await together?.(em);
+    await together?.(em, sessionId);
     em.create(Session, {
       id: sessionId,
       organizationId,

@@ -1,6 +1,8 @@
+import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { Browser } from '../../oidc/browser.js';
+import { listen } from '../../oidc/served-issuer.js';
 import { caller } from '../../support/rest.js';
 import {
   CLIENT_ID,
@@ -29,10 +31,7 @@ beforeAll(async () => {
   house = await openSsoHouse();
   const { app, acmeAdmin } = house;
   const kinds = ['directory-oidc', 'workspace-oidc', 'oidc'];
-  idp = await startOidcIdentityProvider([
-    ...kinds.map((kind) => callbackUrl(app, kind)),
-    callbackUrl(app, 'oidc', 'globex'),
-  ]);
+  idp = await startOidcIdentityProvider(kinds.map((kind) => callbackUrl(app, kind)));
   const oidc = {
     issuer: idp.issuer,
     clientId: CLIENT_ID,
@@ -459,5 +458,48 @@ describe('the exchange of the code', () => {
       user: { email: 'user@acme.test', ssoProvider: 'oidc' },
     });
     expect((await ask()).body.errors[0].extensions.code).toBe('AUTHENTICATION_ERROR');
+  });
+});
+
+/** RFC 9700 section 4.4: one provider of ours is an attacker's, who wants the codes of another. */
+describe('a provider that poses as another', () => {
+  it('gets no code that the other one gave', async () => {
+    const asked: string[] = [];
+    const evil = createServer((request, response) => {
+      const url = new URL(`${request.url}`, origin);
+      asked.push(url.pathname);
+      if (url.pathname !== '/authorize') {
+        const endpoints = {
+          authorization_endpoint: `${origin}/authorize`,
+          token_endpoint: `${origin}/token`,
+        };
+        const document = { issuer: origin, jwks_uri: `${origin}/keys`, ...endpoints };
+        return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(document));
+      }
+      // As if the honest one had been chosen, and its answer were to come back as one to this login.
+      url.searchParams.set('client_id', CLIENT_ID);
+      url.searchParams.set('redirect_uri', callbackUrl(house.app, 'oidc'));
+      return response.writeHead(302, { location: `${idp.issuer}/auth?${url.searchParams}` }).end();
+    });
+    const origin = await listen(evil);
+    const provider = {
+      provider: 'oidc',
+      name: 'Evil',
+      issuer: origin,
+      clientId: 'x',
+      redirectUris: [CLIENT_REDIRECT],
+    };
+    expect((await house.globexAdmin('POST', '/v1/sso-providers', provider)).status).toBe(201);
+
+    idp.person = { sub: 'o-2', email: 'user@acme.test', email_verified: true };
+    const { response, html } = await browse(
+      beginAsClient(house.app, 'oidc', { tenant: 'globex' }),
+      CLIENT_REDIRECT,
+    );
+    expect([response.status, errorCodeOf(html)]).toEqual([401, 'AUTHENTICATION_ERROR']);
+    expect(new URL(response.url).searchParams.has('code')).toBe(true);
+    expect(asked).toEqual(['/.well-known/openid-configuration', '/authorize']);
+    evil.closeAllConnections();
+    await new Promise((resolve) => evil.close(resolve));
   });
 });

@@ -1,6 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { RequestContext } from '../../../context.js';
 import { SsoLogin } from '../../../entities/identity/sso-login.js';
@@ -44,25 +43,29 @@ export async function exchangeSsoCode(context: RequestContext, input: SsoCodeExc
     found && (await em.findOne(User, { id: login.userId ?? '', organizationId }, { filters: false }));
   const provider = await em.findOne(SsoProvider, { id: providerId, enabled: true }, { filters: false });
   if (!user || !provider) {
-    await use(context, em, codeHash);
+    await use(context, em, codeHash, null);
     throw codeRefused();
   }
   const tokens = await openSession(context, user, {
     deviceFingerprint,
     method: provider.provider,
-    together: async (writer) => {
-      if (!(await use(context, writer, codeHash))) throw codeRefused();
+    together: async (writer, sessionId) => {
+      if (!(await use(context, writer, codeHash, sessionId))) throw codeRefused();
     },
   });
-  const sessionId = String(decodeJwt(tokens.accessToken)['sessionId']);
-  await em.nativeUpdate(SsoLogin, { codeHash }, { sessionId }, { filters: false });
   return loggedInBy(provider.provider, user, tokens);
 }
 
 /** False when somebody else was first. */
-async function use({ services }: RequestContext, em: EntityManager, codeHash: string): Promise<boolean> {
+async function use(
+  { services }: RequestContext,
+  em: EntityManager,
+  codeHash: string,
+  sessionId: string | null,
+): Promise<boolean> {
   const where = { codeHash, exchangedAt: null };
-  return (await em.nativeUpdate(SsoLogin, where, { exchangedAt: services.now() }, { filters: false })) === 1;
+  const change = { exchangedAt: services.now(), sessionId };
+  return (await em.nativeUpdate(SsoLogin, where, change, { filters: false })) === 1;
 }
 
 function matches(challenge: string, verifier: string): boolean {
