@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { isDatabaseAway } from '../../src/database/connection-error.js';
+import { migrate } from '../../src/database/migrate.js';
 import { nativePool } from '../../src/database/native-pool.js';
 import { createOrm } from '../../src/database/orm.js';
 import { findPostgresBinaries, type PostgresBinaries } from '../../src/database/postgres-binaries.js';
@@ -63,7 +64,7 @@ describe('a database that goes away and comes back', () => {
     postmaster = await boot();
     const databaseUrl = `postgres://${SUPERUSER}:${cluster.password}@127.0.0.1:${port}/postgres`;
     orm = await createOrm({ databaseUrl, poolSize: POOL_SIZE });
-    await orm.schema.create();
+    await migrate(orm);
   });
   afterAll(async () => {
     await orm.close(true);

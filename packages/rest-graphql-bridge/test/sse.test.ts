@@ -157,15 +157,24 @@ describe('server-sent events', () => {
     expect(unexpected).toHaveLength(1);
   });
 
-  it('drops a client that does not read, and one that reads gets the whole backlog', async () => {
-    const { url, port } = await start({ maxBufferedBytes: 65_536, stallMs: 1_000 });
-    const note = 'x'.repeat(100_000);
-    // 30 MB: far more than the socket buffers of both ends hold.
+  /** 30 MB: far more than the socket buffers of both ends hold. */
+  function publishMany(note: string): void {
     for (let seq = 1; seq <= 300; seq += 1) lib.loans.publish({ seq, bookId: '7', note });
+  }
+
+  it('drops a client that does not read', async () => {
+    const { port } = await start({ maxBufferedBytes: 65_536, stallMs: 500 });
+    publishMany('x'.repeat(100_000));
     const socket = await rawGet(port, '/books/7/loans');
     await lib.loans.untilReaders(1);
     await lib.loans.untilReaders(0);
     socket.destroy();
+  });
+
+  it('gives a client that reads the whole backlog', async () => {
+    const { url } = await start({ maxBufferedBytes: 65_536, stallMs: 20_000 });
+    const note = 'x'.repeat(100_000);
+    publishMany(note);
     const { reader } = await open(`${url}/books/7/loans?lastEventId=1`);
     const sent = 299 * note.length;
     for (let got = 0; got < sent; ) got += (await reader.read()).value?.length ?? Number.NaN;
