@@ -1,5 +1,8 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import { type Call, caller } from '../support/rest.js';
 
 let app: TestApp;
@@ -80,6 +83,13 @@ describe('X-Tenant-Slug of a super_admin', () => {
       [made.body.id],
     );
     expect(row).toEqual({ slug: 'globex' });
+    // Without SMTP_URL the invitation is a file.
+    const directory = path.join(app.dataDir, 'mail');
+    const texts = async () => {
+      const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.eml'));
+      return Promise.all(names.map((name) => readFile(path.join(directory, name), 'utf8')));
+    };
+    await eventually(async () => (await texts()).some((text) => text.includes('To: boss@globex.test')));
   });
 
   it('is not cross-tenant when it names home, and nothing when it names nobody', async () => {

@@ -101,7 +101,7 @@ describe('POST /v1/users/:id/lock', () => {
       for (const foreign of [await idOf('agent@globex.test'), 'usr_00000000000000000000000000', 'x']) {
         const answer = await admin('POST', `/v1/users/${foreign}/${operation}`);
         expect(errorOf(answer)).toEqual([404, 'NOT_FOUND']);
-        expect(answer.body.error.details).toEqual({ resource: 'User', id: foreign });
+        expect(answer.body.error.details).toEqual({ resource: 'user', id: foreign });
       }
       const self = await admin('POST', `/v1/users/${await idOf('admin@acme.test')}/${operation}`);
       expect(errorOf(self)).toEqual([409, 'CONFLICT']);

@@ -463,6 +463,23 @@ describe('the last tenant_admin', () => {
       expectError(answer, 409, 'CONFLICT', { id: adminId(), role: 'tenant_admin' });
   });
 
+  it('is never lost when two lock each other at once', async () => {
+    const { id, email } = await invited({ role: 'tenant_admin' });
+    second.id = id;
+    const other = caller(app.url, await app.itsm(email));
+    const answers = await Promise.all([
+      admin('POST', `/v1/users/${id}/lock`),
+      other('POST', `/v1/users/${adminId()}/lock`),
+    ]);
+    expect(answers.map(({ status }) => status)).toContain(200);
+    const left = await rows(
+      "select 1 from \"user\" where role = 'tenant_admin' and locked_at is null and email like '%@acme.test'",
+    );
+    expect(left).toHaveLength(1);
+    await rows('update "user" set locked_at = null returning 1');
+    admin = caller(app.url, await app.itsm('admin@acme.test'));
+  });
+
   it('is never lost when two demote each other at once', async () => {
     const { id, email } = await invited({ role: 'tenant_admin' });
     second.id = id;

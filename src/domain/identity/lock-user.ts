@@ -2,11 +2,12 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { itsmCaller, type RequestContext } from '../../context.js';
 import { MfaChallenge } from '../../entities/identity/mfa-challenge.js';
 import { User, UserRole } from '../../entities/identity/user.js';
-import { AppError, conflict, notFound } from '../../errors.js';
+import { conflict, notFound } from '../../errors.js';
 import { auditSource, recordAudit } from '../audit/index.js';
 import { API_KEYS_TOPIC } from './api-keys/verify-api-key.js';
 import { forgetFailures } from './login-guard.js';
 import { endSessions } from './revoke-sessions.js';
+import { holdRoles, requireOtherAdmin, requireRank } from './users/user-rules.js';
 
 export interface UserLock {
   id: string;
@@ -17,13 +18,15 @@ export interface UserLock {
 
 /**
  * Nobody gets in until it is undone, and every session ends. Locking again changes nothing but ends what was left.
- * @throws NOT_FOUND, CONFLICT for oneself, AUTHORIZATION_ERROR for somebody of a higher role
+ * @throws NOT_FOUND, CONFLICT for oneself and for the last tenant_admin, AUTHORIZATION_ERROR for somebody of a higher role
  */
 export async function lockUser(context: RequestContext, id: string): Promise<UserLock> {
   const { services } = context;
   const { sessions, lockedAt } = await context.em.fork().transactional(async (em) => {
     const user = await held(context, em, id);
     const before = user.lockedAt;
+    if (before === null && user.active && user.role === UserRole.tenant_admin)
+      await requireOtherAdmin(em, user);
     user.lockedAt ??= services.now();
     await em.flush();
     await em.nativeDelete(MfaChallenge, { userId: id });
@@ -50,20 +53,14 @@ export async function unlockUser(context: RequestContext, id: string): Promise<U
 
 async function held(context: RequestContext, em: EntityManager, id: string): Promise<User> {
   const caller = itsmCaller(context);
+  // Two administrators who lock each other at once would leave none.
+  await holdRoles(em, caller.organizationId);
   // Held against a login that is about to open a session (open-session.ts): one of the two sees the other.
   const user = await em.findOne(User, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-  if (!user) throw notFound('User', id);
+  if (!user) throw notFound('user', id);
   if (user.id === caller.userId) throw conflict('Nobody locks or unlocks themselves', { id });
-  if (rank(user.role) > rank(caller.role))
-    throw new AppError('AUTHORIZATION_ERROR', 'The user has a higher role than you', {
-      details: { requiredRole: user.role, currentRole: caller.role },
-    });
+  requireRank(caller, user.role, 'Locking or unlocking this user');
   return user;
-}
-
-/** In the order of the document's table, from the least to the most. */
-function rank(role: UserRole): number {
-  return Object.keys(UserRole).indexOf(role);
 }
 
 function audit(

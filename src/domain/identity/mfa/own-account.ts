@@ -7,6 +7,6 @@ export async function ownAccount(context: RequestContext): Promise<User> {
   const { userId: id, apiKey } = itsmCaller(context);
   if (apiKey) throw new AppError('AUTHORIZATION_ERROR', 'Second factors are not managed with an API key');
   const user = await context.em.fork().findOne(User, { id, active: true });
-  if (!user) throw notFound('User', id);
+  if (!user) throw notFound('user', id);
   return user;
 }
