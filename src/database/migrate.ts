@@ -1,6 +1,6 @@
 import { MikroORM } from '@mikro-orm/postgresql';
 import { ormConfiguration } from './orm.js';
-import { ensureRoles, grantTables } from './roles.js';
+import { ensureRoles, grantTables, letSearchUseItsIndex } from './roles.js';
 
 /** Any number, as long as every node takes the same one: 'opsgraph' in ASCII does not fit, its first four letters do. */
 const MIGRATION_LOCK = 0x6f707367;
@@ -24,6 +24,7 @@ export async function migrate(orm: MikroORM): Promise<void> {
       await em.execute('select pg_advisory_xact_lock(?)', [MIGRATION_LOCK]);
       await patient.migrator.up({ transaction: em.getTransactionContext() });
       await grantTables(em);
+      await letSearchUseItsIndex(em);
     });
     const pending = await patient.migrator.getPending();
     if (pending.length > 0)

@@ -67,6 +67,19 @@ export async function grantTables(em: EntityManager): Promise<void> {
   }
 }
 
+/**
+ * Behind a policy PostgreSQL uses an index only for operators marked leakproof, and the one of full text is not, although
+ * it fails for no value: without the mark a search reads every ticket of its tenant (1.9 instead of 0.3 ms for 10,000).
+ * Only a superuser may set it, which the role of DATABASE_URL need not be.
+ */
+export async function letSearchUseItsIndex(em: EntityManager): Promise<void> {
+  const [row] = await em.execute<{ missing: boolean }[]>(
+    `select rolsuper and not (select proleakproof from pg_proc where oid = 'ts_match_vq'::regproc) as missing
+     from pg_roles where rolname = current_user`,
+  );
+  if (row?.missing) await em.execute('alter function ts_match_vq(tsvector, tsquery) leakproof');
+}
+
 /** Before the first request. @throws when what is to serve requests could see past the policies */
 export async function requireWall(orm: MikroORM): Promise<void> {
   const [row] = await orm.em

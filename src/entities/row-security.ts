@@ -22,7 +22,7 @@ type Privilege = 'select' | 'insert' | 'update' | 'delete';
 const everything: readonly Privilege[] = ['select', 'insert', 'update', 'delete'];
 
 /** Tables that belong to no tenant, and what a request may do with them. */
-const tenantless: Readonly<Record<string, { why: string; requests: readonly Privilege[] }>> = {
+export const tenantless: Readonly<Record<string, { why: string; requests: readonly Privilege[] }>> = {
   login_guard: { why: 'an address nobody has is counted as well', requests: everything },
   mail: { why: 'who asks for a password may have any address', requests: ['insert'] },
   oidc_artifact: { why: "the issuer's memory, before anybody is known", requests: [] },

@@ -1,5 +1,4 @@
 import type { Followed, RequestContext } from '../../context.js';
-import { nativePool } from '../../database/native-pool.js';
 import { Run } from '../../entities/runs/run.js';
 import type { RunState, RunTaskStatus } from '../../entities/runs/run-enums.js';
 import type { RunMessage } from '../../entities/runs/run-message.js';
@@ -29,7 +28,7 @@ SELECT run."state", run."error", run."last_seq" AS "seq", coalesce(
     'attempt', task."attempt", 'rows', task."rows", 'error', task."error")) ORDER BY task."position")
   FILTER (WHERE task."task_id" IS NOT NULL), '[]') AS "tasks"
 FROM "run" LEFT JOIN "run_task" AS task ON task."run_id" = run."id"
-WHERE run."id" = $1 GROUP BY run."id"`;
+WHERE run."id" = ? GROUP BY run."id"`;
 
 interface SnapshotRow {
   state: RunState;
@@ -39,12 +38,10 @@ interface SnapshotRow {
 }
 
 async function snapshot(
-  { services }: RequestContext,
+  { em, services }: RequestContext,
   runId: string,
 ): Promise<{ messages: RunMessage[]; seq: number; over: boolean }> {
-  const pool = await nativePool(services.orm);
-  const { rows } = await pool.query<SnapshotRow>(SNAPSHOT, [runId]);
-  const [row] = rows;
+  const [row] = await em.execute<SnapshotRow[]>(SNAPSHOT, [runId]);
   if (!row) return { messages: [], seq: 0, over: true };
   const common = { runId, seq: row.seq, timestamp: services.now() };
   const error = row.error === null ? {} : { error: row.error };
