@@ -8,6 +8,9 @@ export interface Statement {
 
 const ABOUT = /"(ticket|user|team|team_member)"|\bticket_total\b/;
 
+/** What a statement of a request runs under comes in the same message (src/database/one-message.ts). */
+const SETTINGS = /^select set_config\([^;]*\);\n/;
+
 type Query = (this: unknown, ...given: unknown[]) => unknown;
 
 /**
@@ -34,5 +37,5 @@ export async function watchStatements(orm: MikroORM): Promise<{ statements: Stat
 
 function statementOf([first, second]: unknown[]): Statement {
   const { text, values } = typeof first === 'string' ? { text: first, values: second } : (first as Statement);
-  return { text, values: Array.isArray(values) ? values : [] };
+  return { text: text.replace(SETTINGS, ''), values: Array.isArray(values) ? values : [] };
 }
