@@ -9,7 +9,7 @@ export interface Statement {
 const ABOUT = /"(ticket|user|team|team_member)"|\bticket_total\b/;
 
 /** What a statement of a request runs under comes in the same message (src/database/one-message.ts). */
-const SETTINGS = /^select set_config\([^;]*\);\n/;
+const SETTINGS = /^set local [^\n]*\n/;
 
 type Query = (this: unknown, ...given: unknown[]) => unknown;
 
