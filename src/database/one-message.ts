@@ -14,8 +14,8 @@ const AFFECTING = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
 /**
  * A statement together with the settings it runs under, as one message. PostgreSQL runs a message as one transaction
  * (protocol, section "Multiple Statements in a Simple Query"), so that `set local` holds for the statement
- * and for nothing after it. Begin, the setting, the statement and commit each on their own take a list to 0.68 of its rate,
- * this to 0.97 (bench/read-rows.ts).
+ * and for nothing after it. Begin, setting, statement and commit each on
+ * their own take a list to 0.63 of its rate; this costs nothing measurable (docs/decisions/keeping-tenants-apart.md).
  */
 export function oneMessage(pool: Pool, variables: Variables): OneMessage {
   // `set local` is half the price of `select set_config()`: nothing is planned and no row comes back.
