@@ -24,5 +24,7 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   setupFilesAfterEnv: ['<rootDir>/test/support/setup.ts'],
+  // Jest would leave a core idle; tests mostly wait for the database.
+  maxWorkers: '100%',
   testTimeout: 30_000,
 };
