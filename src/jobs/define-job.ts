@@ -37,7 +37,7 @@ const ONCE: JobRetry = { attempts: 1, firstDelayMs: 0 };
 /**
  * A job points at a row and runs at least once: after a crash or an outage a second time, so that it must be safe to
  * repeat. `lockLifetimeMs` is how long after the death of its worker another one takes it over; a living worker keeps
- * its lock however long the job takes. The payload must survive JSON and hold ids, not data.
+ * its lock however long the job takes. Keep it short: for half of it Agenda holds the process open after a job. The payload must survive JSON and hold ids, not data.
  */
 export function defineJob<Schema extends z.ZodType>(specification: {
   name: string;

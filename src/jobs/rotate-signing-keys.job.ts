@@ -9,7 +9,7 @@ export const rotateSigningKeysJob = defineJob({
   payload: z.strictObject({}),
   concurrency: 1,
   every: 3_600_000,
-  lockLifetimeMs: 60_000,
+  lockLifetimeMs: 10_000,
   async run(_payload, { services, log }) {
     const rotated = await rotateDueKeys(services, services.config.signingKeyRotationDays * DAY_MS);
     if (rotated.length > 0) log.info({ purposes: rotated }, 'signing keys were rotated');

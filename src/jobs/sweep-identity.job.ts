@@ -7,7 +7,7 @@ export const sweepIdentityJob = defineJob({
   payload: z.strictObject({}),
   concurrency: 1,
   every: 600_000,
-  lockLifetimeMs: 60_000,
+  lockLifetimeMs: 10_000,
   async run(_payload, { services, signal, log }) {
     const deleted = await sweepExpired(services, signal);
     if (deleted > 0) log.info({ deleted }, 'expired sessions, tokens and codes were deleted');
