@@ -68,7 +68,8 @@ const refusals = [401, 403];
  * @returns text by file name, relative to `root`
  */
 export async function openApiTexts(root: string, schema: GraphQLSchema): Promise<Map<string, string>> {
-  const { emitOpenApi } = await import('rest-graphql-bridge');
+  const { emitOpenApi, param } = await import('rest-graphql-bridge');
+  const { isRepeatable } = await import('../../dist/rest/repeatable.js');
   const tables = await import('../../dist/rest/tables.js');
   const { requirementsOf } = await import('../../dist/graph/operation-check.js');
   const { platformMinimumRole } = await import('../../dist/domain/identity/index.js');
@@ -78,12 +79,22 @@ export async function openApiTexts(root: string, schema: GraphQLSchema): Promise
     if ('itsm' in requirement) return [requirement.itsm];
     return 'platform' in requirement ? [platformMinimumRole[requirement.platform]] : [];
   };
+  const idempotencyKey = param.string({
+    maxLength: 255,
+    description:
+      'Whoever repeats the request with the same key within 24 hours gets the first answer, and nothing is made twice.',
+  });
+  const headersOf = ({ path, headers, ...row }: RouteTable<never>['rows'][number]) =>
+    path.startsWith('/v1/') && isRepeatable({ status: undefined, ...row })
+      ? { ...headers, 'Idempotency-Key': idempotencyKey }
+      : headers;
   /** Any one of the schemes does. */
   const secured = ({ file, rows }: RouteTable<never>, schemes: object): RouteTable<never> => ({
     file,
     rows: rows.map((row) => {
       const held = requirementsOf(schema, row.document).flatMap(holds);
-      return { ...row, security: row.security ?? Object.keys(schemes).map((scheme) => ({ [scheme]: held })) };
+      const security = row.security ?? Object.keys(schemes).map((scheme) => ({ [scheme]: held }));
+      return { ...row, headers: headersOf(row), security };
     }),
   });
 

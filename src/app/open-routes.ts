@@ -27,6 +27,7 @@ import { resolvers } from '../resolvers/index.js';
 import { ssoRouter } from '../rest/inbound/sso.js';
 import type { Access } from '../rest/route.js';
 import { itsmTables, platformTables } from '../rest/tables.js';
+import { answerRepeated } from './answer-repeated.js';
 import type { OnClose } from './on-close.js';
 import { openRateLimits } from './open-rate-limits.js';
 import { authorizationOf, callerOf, requireCaller } from './request-caller.js';
@@ -93,6 +94,7 @@ export async function openRoutes(
       checks.get(`${route.method} ${route.path}`)?.(context);
       return context;
     },
+    around: answerRepeated,
     eventContext: fresh,
     onUnexpected: (error, request) => logThrown(log, error, request),
   });

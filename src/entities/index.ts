@@ -2,6 +2,7 @@ import { AuditChain } from './audit/audit-chain.js';
 import { AuditEntry } from './audit/audit-entry.js';
 import { Connection } from './connections/connection.js';
 import { Event } from './events/event.js';
+import { IdempotentAnswer } from './idempotency/idempotent-answer.js';
 import { ApiKey } from './identity/api-key.js';
 import { BackupCode } from './identity/backup-code.js';
 import { LoginGuard } from './identity/login-guard.js';
@@ -46,6 +47,7 @@ export const entities = [
   BackupCode,
   Connection,
   Event,
+  IdempotentAnswer,
   LoginGuard,
   Mail,
   MfaChallenge,

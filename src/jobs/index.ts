@@ -3,6 +3,7 @@ import { executeRunJob } from './execute-run.job.js';
 import { rotateSigningKeysJob } from './rotate-signing-keys.job.js';
 import { sendMailJob } from './send-mail.job.js';
 import { sweepIdentityJob } from './sweep-identity.job.js';
+import { sweepLogJob } from './sweep-log.job.js';
 import { sweepMailJob } from './sweep-mail.job.js';
 import { sweepRunsJob } from './sweep-runs.job.js';
 
@@ -12,6 +13,7 @@ export const jobs: readonly JobDefinition[] = [
   sendMailJob,
   rotateSigningKeysJob,
   sweepIdentityJob,
+  sweepLogJob,
   sweepMailJob,
   sweepRunsJob,
 ];

@@ -1,7 +1,14 @@
 export { type Bridge, type BridgeOptions, createBridge } from './bridge.js';
 export { emitOpenApi, type OpenApiDocument, type OpenApiOptions } from './emit-open-api.js';
 export type { Admit, Arrival, ContextExtras, RouteInfo } from './endpoint.js';
-export type { ErrorRenderer, Failure, InputPlace, InputProblem, RenderedFailure } from './failure.js';
+export {
+  type ErrorRenderer,
+  type Failure,
+  failureOf,
+  type InputPlace,
+  type InputProblem,
+  type RenderedFailure,
+} from './failure.js';
 export type { ScalarConstraints } from './input-check.js';
 export type { ScalarSchemas } from './open-api-schemas.js';
 export { type Param, param, type SchemaObject } from './param.js';

@@ -1,10 +1,9 @@
 import type { Services } from '../../context.js';
+import { deleteInBatches } from '../../database/delete-in-batches.js';
 import { LOCK_MS, WINDOW_MS } from './attempt-limit.js';
 import { REVOCATIONS_REMEMBERED_MS } from './revocations.js';
 import { RETIRED_KEYS_VERIFY_MS } from './token-lifetimes.js';
 
-/** Rows deleted by one statement: short enough never to be felt by a login. */
-const BATCH = 1_000;
 const DAY_MS = 24 * 3_600_000;
 
 /** What is of no use any more, and how long after its time. A session outlives its last access token by far. */
@@ -30,17 +29,8 @@ export async function sweepExpired(
   const em = orm.em.fork();
   let total = 0;
   for (const { table, column, keepMs } of expiring) {
-    const before = new Date(now().getTime() - keepMs);
-    let deleted = BATCH;
-    while (deleted === BATCH && !signal.aborted) {
-      const { affectedRows } = await em.execute<{ affectedRows: number }>(
-        `delete from "${table}" where ctid = any (array(select ctid from "${table}" where "${column}" < ? limit ${BATCH}))`,
-        [before],
-        'run',
-      );
-      deleted = affectedRows;
-      total += deleted;
-    }
+    const parameters = [new Date(now().getTime() - keepMs)];
+    total += await deleteInBatches(em, { table, condition: `"${column}" < ?`, parameters }, signal);
   }
   return total;
 }

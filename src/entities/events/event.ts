@@ -14,6 +14,10 @@ import { organizationFilter } from '../tenancy.js';
 @ObjectType({ description: 'ITSM document, Event envelope.' })
 @Index({ properties: ['organizationId', 'seq'] })
 @Index({
+  name: 'event_age',
+  expression: 'create index "event_age" on "event" using brin ("timestamp")',
+})
+@Index({
   name: 'event_unsequenced',
   expression: 'create index "event_unsequenced" on "event" ("position") where "seq" is null',
 })

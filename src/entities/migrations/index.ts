@@ -10,6 +10,7 @@ import { Migration20261120235018_password_token_mail } from './Migration20261120
 import { Migration20261120235332_sso } from './Migration20261120235332_sso.js';
 import { Migration20261121000010_row_security } from './Migration20261121000010_row_security.js';
 import { Migration20261121001953_webhooks } from './Migration20261121001953_webhooks.js';
+import { Migration20261121002338_idempotency } from './Migration20261121002338_idempotency.js';
 
 /** Written by scripts/create-migration.ts. The names are what the database remembers: never rename one. */
 export const migrations = [
@@ -28,4 +29,5 @@ export const migrations = [
   { name: 'Migration20261120235332_sso', class: Migration20261120235332_sso },
   { name: 'Migration20261121000010_row_security', class: Migration20261121000010_row_security },
   { name: 'Migration20261121001953_webhooks', class: Migration20261121001953_webhooks },
+  { name: 'Migration20261121002338_idempotency', class: Migration20261121002338_idempotency },
 ];

@@ -1,0 +1,2 @@
+export { type EventsQuery, getEvent, listEvents } from './find-events.js';
+export { sweepEvents } from './sweep-events.js';

@@ -1,0 +1,2 @@
+export { answerOnce } from './answer-once.js';
+export { sweepAnswers } from './sweep-answers.js';

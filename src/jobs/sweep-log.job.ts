@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { sweepEvents } from '../domain/event-log/index.js';
+import { sweepAnswers } from '../domain/idempotency/index.js';
+import { defineJob } from './define-job.js';
+
+export const sweepLogJob = defineJob({
+  name: 'sweep-log',
+  payload: z.strictObject({}),
+  concurrency: 1,
+  every: 600_000,
+  lockLifetimeMs: 60_000,
+  async run(_payload, { services, signal, log }) {
+    const events = await sweepEvents(services, signal);
+    const answers = await sweepAnswers(services, signal);
+    if (events + answers > 0) log.info({ events, answers }, 'old events and repeatable answers were deleted');
+  },
+});
