@@ -98,7 +98,8 @@ export function createItsmTokens(
     },
     async verify(token) {
       const principal = verified.get(token, now()) ?? (await verifySignature(token));
-      await revoked.ready();
+      const reading = revoked.ready();
+      if (reading) await reading;
       if (revoked.has(principal.sessionId) || revoked.has(principal.tokenId)) throw tokenInvalid();
       uses.note(principal.sessionId);
       return principal;

@@ -17,7 +17,7 @@ export const SESSIONS_TOPIC = 'sessions';
  */
 export interface Revocations {
   /** @throws when the database is away and nothing was read yet: nobody is let in unchecked. */
-  ready(): Promise<void>;
+  ready(): Promise<void> | undefined;
   /** @param id of a session or, since neither can be the other, of a token */
   has(id: string): boolean;
   /** To be called after the commit that revoked them. */
@@ -73,9 +73,7 @@ export function createRevocations(services: Pick<Services, 'orm' | 'wake' | 'now
   const poll = setInterval(refreshLater, POLL_MS).unref();
 
   return {
-    async ready() {
-      if (readUpTo === undefined) await refresh();
-    },
+    ready: () => (readUpTo === undefined ? refresh() : undefined),
     has: (id) => revokedAt.has(id),
     announce(ids) {
       const at = now().getTime();
