@@ -1,10 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  createPublicFetch,
-  isPublicAddress,
-  type PublicFetch,
-} from '../../src/integrations/http/public-fetch.js';
+import { isPublicAddress } from '../../src/integrations/http/public-address.js';
+import { createPublicFetch, type PublicFetch } from '../../src/integrations/http/public-fetch.js';
 import { listen } from '../oidc/served-issuer.js';
 
 let server: Server;
