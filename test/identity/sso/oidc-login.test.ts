@@ -1,6 +1,8 @@
 import { createServer } from 'node:http';
+import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
+import { pino } from 'pino';
 import { Browser } from '../../oidc/browser.js';
 import { listen } from '../../oidc/served-issuer.js';
 import { caller } from '../../support/rest.js';
@@ -23,12 +25,19 @@ import {
 const REFUSED = { status: 401, body: { success: false, error: { code: 'AUTHENTICATION_ERROR' } } };
 const NO_ENTRY = { status: 403, body: { error: { code: 'AUTHORIZATION_ERROR' } } };
 
+const logged: string[] = [];
 let house: SsoHouse;
 let idp: OidcIdentityProvider;
 const providerIds: Record<string, string> = {};
 
 beforeAll(async () => {
-  house = await openSsoHouse();
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      logged.push(String(chunk));
+      done();
+    },
+  });
+  house = await openSsoHouse({ log: pino({ level: 'trace' }, sink) });
   const { app, acmeAdmin } = house;
   const kinds = ['directory-oidc', 'workspace-oidc', 'oidc'];
   idp = await startOidcIdentityProvider(kinds.map((kind) => callbackUrl(app, kind)));
@@ -130,6 +139,20 @@ describe('a login by directory-oidc', () => {
     idp.person = { sub: 'd-agent', email: 'agent@acme.test', email_verified: true };
     const { body } = await logInWith(house, 'directory-oidc');
     expect(body.user.id).toBe((await userByEmail('agent@acme.test')).id);
+  });
+
+  it('believes a provider that says nothing for the domains the organization wrote down', async () => {
+    const path = `/v1/sso-providers/${providerIds['directory-oidc']}`;
+    await house.acmeAdmin('PATCH', path, { emailDomains: ['silent.test'] });
+    idp.person = { sub: 'd-silent', email: 'one@silent.test' };
+    expect((await logInWith(house, 'directory-oidc')).status).toBe(200);
+    idp.person = { sub: 'd-denied', email: 'two@silent.test', email_verified: false };
+    expect(await logInWith(house, 'directory-oidc')).toMatchObject(NO_ENTRY);
+    for (const email of ['three@other.test', 'three@evil.silent.test', 'three@silent.test@other.test']) {
+      idp.person = { sub: 'd-other', email, email_verified: true };
+      expect(await logInWith(house, 'directory-oidc')).toMatchObject(NO_ENTRY);
+    }
+    await house.acmeAdmin('PATCH', path, { emailDomains: [] });
   });
 
   it("refuses an address of another organization's user, and one that has none, in the same words", async () => {
@@ -501,5 +524,25 @@ describe('a provider that poses as another', () => {
     expect(asked).toEqual(['/.well-known/openid-configuration', '/authorize']);
     evil.closeAllConnections();
     await new Promise((resolve) => evil.close(resolve));
+  });
+});
+
+describe('the log', () => {
+  it('holds no secret of a login', async () => {
+    idp.person = { sub: 'o-2', email: 'user@acme.test', email_verified: true };
+    const client = beginAsClient(house.app, 'oidc');
+    const callback = (await browse(client, `${house.app.url}/v1/auth/sso/oidc/callback`)).url;
+    const back = new URL(`${(await fetch(callback, { redirect: 'manual' })).headers.get('location')}`);
+    const code = `${back.searchParams.get('code')}`;
+    const { body } = await house.anonymous('POST', '/v1/auth/sso/token', {
+      code,
+      code_verifier: client.verifier,
+    });
+    const log = logged.join('');
+    expect(log).toContain('/v1/auth/sso/:provider/callback');
+    const { accessToken, refreshToken } = body;
+    const ofProvider = ['code', 'state'].map((name) => `${callback.searchParams.get(name)}`);
+    for (const secret of [CLIENT_SECRET, client.verifier, code, accessToken, refreshToken, ...ofProvider])
+      expect(log.includes(secret)).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Browser } from '../../oidc/browser.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.js';
 import { type Answer, type Call, caller } from '../../support/rest.js';
 
 export const CLIENT_REDIRECT = 'http://127.0.0.1:49153/signed-in';
@@ -14,8 +14,8 @@ export interface SsoHouse {
 }
 
 /** The whole server, which may reach providers on loopback addresses. */
-export async function openSsoHouse(env: Record<string, string> = {}, now?: () => Date): Promise<SsoHouse> {
-  const app = await startTestApp({ SSO_ALLOWED_HOSTS: '127.0.0.1', ...env }, now && { now });
+export async function openSsoHouse(options: TestAppOptions = {}): Promise<SsoHouse> {
+  const app = await startTestApp({ SSO_ALLOWED_HOSTS: '127.0.0.1' }, options);
   return {
     app,
     anonymous: caller(app.url),

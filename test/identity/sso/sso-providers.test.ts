@@ -116,6 +116,24 @@ describe('/v1/sso-providers', () => {
     expect(await sealedSecret(body.id)).not.toBeNull();
   });
 
+  it('puts no secret together with another issuer when two changes come at once', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { body } = await house.acmeAdmin('POST', PATH, oidc({ clientSecret: undefined }));
+      const path = `${PATH}/${body.id}`;
+      const [secret, moved] = await Promise.all([
+        house.acmeAdmin('PATCH', path, { clientSecret: SECRET }),
+        house.acmeAdmin('PATCH', path, { issuer: 'https://evil.example' }),
+      ]);
+      expect(secret.status).toBe(200);
+      // Whoever came first: the issuer stayed, or the secret was meant for the new one.
+      expect([200, 400]).toContain(moved.status);
+      const { issuer } = (await house.acmeAdmin('GET', path)).body;
+      expect(issuer).toBe(moved.status === 200 ? 'https://evil.example' : 'https://login.example/tenant');
+      if (moved.status === 200) expect(secret.body.issuer).toBe('https://evil.example');
+      await house.acmeAdmin('DELETE', path);
+    }
+  });
+
   const wrong: [string, object, string, string][] = [
     ['an unknown kind', oidc({ provider: 'github' }), 'provider', 'isIn'],
     ['no issuer', oidc({ issuer: undefined }), 'issuer', 'isDefined'],

@@ -1,5 +1,5 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { itsmCaller, type RequestContext } from '../../../context.js';
 import { SsoProvider } from '../../../entities/identity/sso-provider.js';
 import { newId } from '../../../entities/ids.js';
@@ -74,7 +74,8 @@ export async function updateSsoProvider(
 ): Promise<SsoProvider> {
   const { services } = context;
   return transactional(context, async ({ em }) => {
-    const provider = await find(em, id);
+    // Held, so that of two changes at once none puts a secret and another issuer together.
+    const provider = await find(em, id, LockMode.PESSIMISTIC_WRITE);
     const before = shownOf(provider);
     const fields = validProvider(services, provider.provider, { ...before, ...input });
     const sealedClientSecret = secretOf(services, provider, fields, input);
@@ -97,8 +98,8 @@ export async function deleteSsoProvider(context: RequestContext, id: string): Pr
   });
 }
 
-async function find(em: EntityManager, id: string): Promise<SsoProvider> {
-  const provider = await em.findOne(SsoProvider, { id });
+async function find(em: EntityManager, id: string, lockMode = LockMode.NONE): Promise<SsoProvider> {
+  const provider = await em.findOne(SsoProvider, { id }, { lockMode });
   if (!provider) throw notFound('sso_provider', id);
   return provider;
 }
