@@ -9,7 +9,7 @@ import { parseConfig } from '../../dist/config.js';
 import { createLogger } from '../../dist/logger.js';
 
 const config = parseConfig(process.env, process.cwd());
-const log = createLogger(config, pino.destination('/dev/null'));
+const log = createLogger(config, pino.destination({ dest: '/dev/null', sync: false }));
 const { url, shutdown } = await startApp({ config, log });
 shutdown.listen();
 process.send?.(url);

@@ -1,5 +1,7 @@
 import { ArrayType, type EntityMetadata, type EntityProperty, JsonType, type Type } from '@mikro-orm/core';
 import { type EntityManager, type Platform, type QueryBuilder, raw } from '@mikro-orm/postgresql';
+import { LRUCache } from 'lru-cache';
+import { ORGANIZATION_FILTER, WORKSPACE_FILTER } from '../entities/tenancy.js';
 
 /** Any select over one entity, whatever it selects and however its aliases are called. */
 export type RowQuery<Entity extends object> = Pick<
@@ -21,6 +23,40 @@ export async function readRows<Entity extends object>(
   em: EntityManager,
   query: RowQuery<Entity>,
 ): Promise<Entity[]> {
+  const plan = await prepare(em, query);
+  return mapped(plan, (await query.execute('all', false)) as Row[]);
+}
+
+/** Characters of SQL and key, some 2,000 of each list. */
+const REMEMBERED_CHARACTERS = 8_000_000;
+const remembered = new LRUCache<string, { sql: string; plan: RowPlan }>({
+  maxSize: REMEMBERED_CHARACTERS,
+  sizeCalculation: ({ sql }, key) => sql.length + key.length,
+});
+
+/**
+ * The same for a list that is asked for again and again: what `build` made is remembered as text under `key`, which
+ * spares the 80 µs that building takes of the 500 µs of a page. The key must hold everything the query depends on
+ * besides the tenancy parameters, which are always part of it.
+ */
+export async function readRowsAgain<Entity extends object>(
+  em: EntityManager,
+  key: readonly unknown[],
+  build: () => Promise<RowQuery<Entity> & { getFormattedQuery(): string }>,
+): Promise<Entity[]> {
+  const tenancy = [ORGANIZATION_FILTER, WORKSPACE_FILTER].map((name) => em.getFilterParams(name) ?? null);
+  const place = JSON.stringify([tenancy, key]);
+  let statement = remembered.get(place);
+  if (!statement) {
+    const query = await build();
+    const plan = await prepare(em, query);
+    statement = { sql: query.getFormattedQuery(), plan };
+    remembered.set(place, statement);
+  }
+  return mapped(statement.plan, await em.execute<Row[]>(statement.sql));
+}
+
+async function prepare<Entity extends object>(em: EntityManager, query: RowQuery<Entity>): Promise<RowPlan> {
   const { entityName, aliasName } = query.mainAlias;
   const plan = rowPlan(em.getMetadata().get(entityName), em.getPlatform());
   const fields: readonly unknown[] = query.state.fields ?? ['*'];
@@ -29,7 +65,10 @@ export async function readRows<Entity extends object>(
     query.select(fields.map((field) => (isStar(field) ? raw(plan.columns(aliasName)) : field)));
   }
   await query.applyFilters();
-  const rows = (await query.execute('all', false)) as Row[];
+  return plan;
+}
+
+function mapped<Entity>(plan: RowPlan, rows: Row[]): Entity[] {
   const [sample] = rows;
   if (sample === undefined) return [];
   return rows.map(plan.mapper(Object.keys(sample))) as Entity[];

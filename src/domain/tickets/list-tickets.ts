@@ -1,7 +1,7 @@
 import type { ObjectQuery } from '@mikro-orm/core';
 import { type EntityManager, type QBFilterQuery, type RawQueryFragment, raw } from '@mikro-orm/postgresql';
 import { itsmCaller, type RequestContext } from '../../context.js';
-import { readRows } from '../../database/read-rows.js';
+import { readRows, readRowsAgain } from '../../database/read-rows.js';
 import { isId } from '../../entities/ids.js';
 import { Ticket } from '../../entities/tickets/ticket.js';
 import {
@@ -66,12 +66,16 @@ export async function listTickets(context: RequestContext, query: TicketQuery): 
 
 /** The total comes with each row; only a page behind the last has none, and asks. */
 async function pageAtOffset(selection: Selection, mode: OffsetMode): Promise<Page<Ticket>> {
-  const total = await totalOf(selection);
-  const query = orderedTickets(selection, selection.sort.order, total).limit(mode.limit).offset(mode.offset);
-  const rows = (await readRows(selection.em, query)) as (Ticket & WithTotal)[];
+  const { em, view, filter, sort } = selection;
+  const key = ['tickets', view.scope, view.userId, filter, sort, mode];
+  const rows = (await readRowsAgain(em, key, async () =>
+    orderedTickets(selection, sort.order, await totalOf(selection))
+      .limit(mode.limit)
+      .offset(mode.offset),
+  )) as (Ticket & WithTotal)[];
   const [first] = rows;
   if (first) return offsetPage(mode, rows, first.total);
-  return offsetPage(mode, [], mode.page === 1 ? 0 : await readTotal(selection.em, total));
+  return offsetPage(mode, [], mode.page === 1 ? 0 : await readTotal(em, await totalOf(selection)));
 }
 
 async function pageFromCursor(selection: Selection, mode: CursorMode): Promise<Page<Ticket>> {

@@ -45,6 +45,8 @@ const visibilities: Readonly<Record<Scope, Visibility>> = {
 
 export interface TicketView {
   scope: Scope;
+  /** Whose view it is; null where everybody with the scope sees the same. */
+  userId: string | null;
   where: ObjectQuery<Ticket>;
   includes(audience: TicketAudience): boolean;
 }
@@ -59,6 +61,7 @@ export function ticketView(caller: ItsmPrincipal, action: 'read' | 'update'): Ti
   const visibility = visibilities[scope];
   return {
     scope,
+    userId: scope === 'all' ? null : caller.userId,
     where: visibility.where(caller.userId),
     includes: (audience) => visibility.includes(audience, caller.userId),
   };
