@@ -61,6 +61,7 @@ module.exports = {
       '^src/engines/engine',
       '^src/engines/task-spec',
       '^src/integrations/sso/sso-protocol\\.ts$',
+      '^src/integrations/webhooks/webhook-sender\\.ts$',
       '^src/config\\.ts$',
       '^src/redact\\.ts$',
     ]),

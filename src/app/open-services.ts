@@ -14,6 +14,7 @@ import { createItsmTokens, seedDemo } from '../domain/identity/index.js';
 import { createRunFeed } from '../domain/runs/run-feed.js';
 import { forfeitLeases } from '../domain/runs/run-lease.js';
 import { sweepRuns } from '../domain/runs/sweep-runs.js';
+import { startDeliveryWorker } from '../domain/webhooks/index.js';
 import { BatchEngine } from '../engines/batch/batch-engine.js';
 import type { Engine, EngineKind } from '../engines/engine.js';
 import { REQUEST_ROLE, SYSTEM_ROLE } from '../entities/row-security.js';
@@ -31,6 +32,8 @@ import { openPlatformTokens } from './open-platform-tokens.js';
 
 /** Of the 10 s a stopping process has: what running jobs may still use. */
 const DRAIN_JOBS_MS = 4_000;
+/** And what attempts at webhooks may; then another worker makes them. */
+const DRAIN_DELIVERIES_MS = 2_000;
 
 export interface OpenServices {
   services: Services;
@@ -111,6 +114,8 @@ export async function openServices(
     if (config.databaseUrl === undefined) await forfeitLeases(pool);
     await runner.start();
     if (config.role === 'api') return;
+    const deliveries = startDeliveryWorker({ services, pool });
+    onClose('webhook deliveries', () => deliveries.close(DRAIN_DELIVERIES_MS));
     await sweepRuns(services).catch((error: unknown) =>
       log.warn({ err: error }, 'waiting runs not enqueued yet'),
     );

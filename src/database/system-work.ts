@@ -46,5 +46,6 @@ export const systemWork: Readonly<Record<string, string>> = {
     "a mail is written by a worker, for an address that may be nobody's",
   'src/domain/mail/deliver-mail.ts': 'a mail is sent by a worker',
   'src/domain/runs/execute-run.ts': 'a worker takes up whatever run is due',
+  'src/domain/webhooks/fail-delivery.ts': 'a worker counts the failures of whatever webhook',
   'src/domain/runs/sweep-runs.ts': 'finds the runs that no worker holds',
 };

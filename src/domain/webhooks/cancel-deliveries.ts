@@ -29,7 +29,8 @@ where id in (
   limit ${CANCELLED_AT_ONCE} for update skip locked
 )`;
 
-/** Of those webhooks that are gone or inactive. */
-export async function cancelLeftOver(pool: Pool, webhookIds: readonly string[], now: Date): Promise<void> {
-  await pool.query({ name: 'webhook-cancel', text: CANCEL_LEFT_OVER, values: [now, webhookIds] });
+/** Of those webhooks that are gone or inactive. Returns how many were ended. */
+export async function cancelLeftOver(pool: Pool, webhookIds: readonly string[], now: Date): Promise<number> {
+  const query = { name: 'webhook-cancel', text: CANCEL_LEFT_OVER, values: [now, webhookIds] };
+  return (await pool.query(query)).rowCount ?? 0;
 }
