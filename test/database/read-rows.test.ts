@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { raw } from '@mikro-orm/postgresql';
-import { readRows } from '../../src/database/read-rows.js';
+import { readRows, readRowsAgain } from '../../src/database/read-rows.js';
 import { Connection } from '../../src/entities/connections/connection.js';
 import { Event } from '../../src/entities/events/event.js';
 import { newId, newUuid } from '../../src/entities/ids.js';
@@ -173,5 +173,23 @@ describe('readRows', () => {
       em.setFilterParams(ORGANIZATION_FILTER, { organizationId });
       expect(await readRows(em, em.createQueryBuilder(Ticket).select('*')).catch(() => [])).toEqual([]);
     });
+  });
+
+  it('remembers a query for the tenant it was built for, and for no other', async () => {
+    let built = 0;
+    const titles = async (organizationId: string) => {
+      const em = emOf(organizationId);
+      const rows = await readRowsAgain(em, ['by number'], async () => {
+        built += 1;
+        return em.createQueryBuilder(Ticket, 't').select('*').orderBy({ number: 'asc' });
+      });
+      return rows.map(({ title }) => title);
+    };
+    const mine = ['Ticket 1 of org_mine', 'Ticket 2 of org_mine'];
+    expect(await titles(MINE)).toEqual(mine);
+    expect(await titles(MINE)).toEqual(mine);
+    expect(built).toBe(1);
+    expect(await titles(THEIRS)).toEqual(['Ticket 1 of org_theirs']);
+    expect(built).toBe(2);
   });
 });
