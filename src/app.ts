@@ -63,8 +63,8 @@ export async function startApp({ config, log, now = () => new Date() }: AppOptio
       url,
       onClose: serving.add,
     });
-    for (const { name, close } of standing.newestFirst()) shutdown.add(name, close);
     await startWork();
+    for (const { name, close } of standing.newestFirst()) shutdown.add(name, close);
     shutdown.ready();
     log.info({ url, role: config.role }, 'ready');
     return { url, services, shutdown };
