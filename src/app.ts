@@ -49,6 +49,7 @@ export async function startApp({ config, log, now = () => new Date() }: AppOptio
     };
     const server = createServer((request, response) => answer(request, response));
     const url = await listen(server, config);
+    standing.add('server', () => void server.close());
     shutdown.add('http', async () => {
       const closed = closeServer(server);
       for (const { close } of serving.newestFirst()) await close();
@@ -70,9 +71,7 @@ export async function startApp({ config, log, now = () => new Date() }: AppOptio
     return { url, services, shutdown };
   } catch (error) {
     for (const { close } of [...serving.newestFirst(), ...standing.newestFirst()]) {
-      await Promise.resolve(close()).catch((failure: unknown) =>
-        log.error({ err: failure }, 'did not close'),
-      );
+      await (async () => close())().catch((failure: unknown) => log.error({ err: failure }, 'did not close'));
     }
     throw error;
   }
