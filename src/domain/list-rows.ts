@@ -49,6 +49,36 @@ export async function listRows<E extends { id: string }>(
   return mode.kind === 'cursor' ? pageFromCursor(em, listing, mode) : pageAtOffset(em, listing, mode);
 }
 
+/** A stretch of a list that nobody counts. */
+export interface Slice<T> {
+  data: T[];
+  /** Whether more lies in the direction of travel. */
+  hasMore: boolean;
+}
+
+/** The same for lists of millions, where a count would cost more than the page. @throws VALIDATION_ERROR */
+export async function sliceRows<E extends { id: string }>(
+  em: EntityManager,
+  listing: Listing<E>,
+  request: PageRequest,
+): Promise<Slice<E>> {
+  const mode = pageMode(request);
+  if (mode.kind === 'offset') {
+    const query = ordered(em, listing, listing.order)
+      .limit(mode.limit + 1)
+      .offset(mode.offset);
+    return firstOf(await readRows(em, query), mode.limit);
+  }
+  const found = await readRows(em, fromCursor(em, listing, mode, await placeOf(em, listing, mode)));
+  const { data, hasMore } = firstOf(found, mode.limit);
+  // Found backwards, shown in the order of the list.
+  return { data: mode.field === 'ending_before' ? data.reverse() : data, hasMore };
+}
+
+function firstOf<T>(found: T[], limit: number): Slice<T> {
+  return { data: found.slice(0, limit), hasMore: found.length > limit };
+}
+
 async function pageAtOffset<E extends { id: string }>(
   em: EntityManager,
   listing: Listing<E>,
@@ -67,24 +97,49 @@ async function pageAtOffset<E extends { id: string }>(
 async function pageFromCursor<E extends { id: string }>(
   em: EntityManager,
   listing: Listing<E>,
-  mode: Extract<PageMode, { kind: 'cursor' }>,
+  mode: CursorMode,
 ): Promise<Page<E>> {
-  const { prefix, entity, visible, sort, order } = listing;
+  const place = await placeOf<E, WithTotal>(em, listing, mode, await totalOf(em, listing));
+  return cursorPage(mode, await readRows(em, fromCursor(em, listing, mode, place)), place.total);
+}
+
+type CursorMode = Extract<PageMode, { kind: 'cursor' }>;
+
+/** Where in the order of the list the row of the cursor stands. */
+interface Place {
+  value: string;
+}
+
+async function placeOf<E extends { id: string }, Beside = object>(
+  em: EntityManager,
+  { prefix, entity, visible, sort }: Listing<E>,
+  mode: CursorMode,
+  ...beside: RawQueryFragment[]
+): Promise<Place & Beside> {
   if (!isId(prefix, mode.cursor)) throw unknownCursor(mode.field);
-  const place = em
+  const query = em
     .createQueryBuilder(entity, 't')
-    .select([raw(`t."${sort.column}"::text as value`), await totalOf(em, listing)])
+    .select([raw(`t."${sort.column}"::text as value`), ...beside])
     .where(allOf<E>([{ id: mode.cursor } as ObjectQuery<E>, visible]));
-  await place.applyFilters();
-  const [found] = (await place.execute('all', false)) as unknown as (WithTotal & { value: string })[];
-  if (found === undefined) throw unknownCursor(mode.field);
+  await query.applyFilters();
+  const [place] = (await query.execute('all', false)) as unknown as (Place & Beside)[];
+  if (place === undefined) throw unknownCursor(mode.field);
+  return place;
+}
+
+/** One row more than asked for tells whether there are more. */
+function fromCursor<E extends { id: string }>(
+  em: EntityManager,
+  listing: Listing<E>,
+  mode: CursorMode,
+  place: Place,
+) {
   const forward = mode.field === 'starting_after';
-  const direction = forward === (order === 'asc') ? 'asc' : 'desc';
+  const direction = forward === (listing.order === 'asc') ? 'asc' : 'desc';
   const comparison = direction === 'asc' ? '>' : '<';
-  const query = ordered(em, listing, direction)
-    .andWhere(`(t."${sort.column}", t.id) ${comparison} (?, ?)`, [found.value, mode.cursor])
+  return ordered(em, listing, direction)
+    .andWhere(`(t."${listing.sort.column}", t.id) ${comparison} (?, ?)`, [place.value, mode.cursor])
     .limit(mode.limit + 1);
-  return cursorPage(mode, await readRows(em, query), found.total);
 }
 
 function ordered<E extends { id: string }>(

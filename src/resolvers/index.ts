@@ -1,6 +1,7 @@
 import type { ClassType } from 'type-graphql';
 import { AuditResolver } from './audit/audit.resolver.js';
 import { ConnectionResolver } from './connections/connection.resolver.js';
+import { EventResolver } from './events/event.resolver.js';
 import { ApiKeyResolver } from './identity/api-key.resolver.js';
 import { AuthResolver } from './identity/auth.resolver.js';
 import { MfaResolver } from './identity/mfa.resolver.js';
@@ -15,6 +16,8 @@ import { UserLockResolver } from './identity/user-lock.resolver.js';
 import { PipelineResolver } from './pipelines/pipeline.resolver.js';
 import { RunResolver } from './runs/run.resolver.js';
 import { TicketResolver } from './tickets/ticket.resolver.js';
+import { WebhookResolver } from './webhooks/webhook.resolver.js';
+import { WebhookDeliveryResolver } from './webhooks/webhook-delivery.resolver.js';
 
 /** The explicit list: a resolver that is not here is not in the graph. */
 export const resolvers: readonly ClassType[] = [
@@ -34,4 +37,7 @@ export const resolvers: readonly ClassType[] = [
   PipelineResolver,
   RunResolver,
   TicketResolver,
+  EventResolver,
+  WebhookResolver,
+  WebhookDeliveryResolver,
 ];

@@ -1,4 +1,5 @@
 import { connectionRoutes } from './connections/connections.routes.js';
+import { eventRoutes } from './events/events.routes.js';
 import { apiKeyRoutes } from './identity/api-keys.routes.js';
 import { authRoutes } from './identity/auth.routes.js';
 import { identityRoutes } from './identity/identities.routes.js';
@@ -13,6 +14,7 @@ import { userRoutes } from './identity/users.routes.js';
 import { pipelineRoutes } from './pipelines/pipelines.routes.js';
 import { runRoutes } from './runs/runs.routes.js';
 import { ticketRoutes } from './tickets/tickets.routes.js';
+import { webhookRoutes } from './webhooks/webhooks.routes.js';
 
 /** Everything below /v1. */
 export const itsmTables = [
@@ -28,6 +30,8 @@ export const itsmTables = [
   teamRoutes,
   organizationRoutes,
   ticketRoutes,
+  eventRoutes,
+  webhookRoutes,
 ] as const;
 
 /** Everything below /api/v1. */

@@ -6,6 +6,7 @@ import { UserRole } from '../../src/entities/identity/user.js';
 import { newId, newUuid } from '../../src/entities/ids.js';
 import { clientCredential } from '../support/credentials.js';
 import { type Actor, insertSession, insertUser } from './houses.js';
+import { deliveryOf, recordedEvent, UNRESOLVABLE } from './webhook-fixtures.js';
 
 /** What an id in an operation may point at. */
 export interface Kind {
@@ -65,6 +66,17 @@ export const kinds = {
     },
     absent: () => newId('sso'),
   },
+  event: { owner: 'organization', make: recordedEvent, absent: () => newId('evt') },
+  webhook: {
+    owner: 'organization',
+    make: async (actor) => (await deliveryOf(actor)).webhookId,
+    absent: () => newId('whk'),
+  },
+  webhookDelivery: {
+    owner: 'organization',
+    make: async (actor) => (await deliveryOf(actor)).id,
+    absent: () => newId('dlv'),
+  },
   connection: {
     owner: 'workspace',
     make: (actor) => created(actor.asPlatform('POST', '/api/v1/connections', connectionBody(actor))),
@@ -90,6 +102,9 @@ export type KindName = keyof typeof kinds;
 
 /** Ids whose argument says neither by its own name nor by what the field returns what they point at: by coordinate or name. */
 export const pointsAt: Readonly<Record<string, KindName>> = {
+  'Mutation.testWebhook.id': 'webhook',
+  'Mutation.redeliverWebhook.id': 'webhook',
+  deliveryId: 'webhookDelivery',
   requesterId: 'user',
   assigneeId: 'user',
   memberIds: 'user',
@@ -143,6 +158,8 @@ export const values: Readonly<Record<string, (actor: Actor) => unknown>> = {
   'ForgotPasswordInput.email': ({ email }) => email,
   'CreateUserInput.email': () => `${newUuid()}@example.test`,
   'UpdateUserInput.email': () => `${newUuid()}@example.test`,
+  'CreateWebhookInput.url': () => UNRESOLVABLE,
+  'CreateWebhookInput.events': () => ['*'],
   'CreatePipelineInput.yamlDefinition': () => yamlDefinition,
   'CreateConnectionInput.config': (actor) => connectionBody(actor).config,
   'CreateConnectionInput.credentials': (actor) => connectionBody(actor).credentials,

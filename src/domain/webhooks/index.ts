@@ -1,8 +1,14 @@
 export { cancelDeliveries } from './cancel-deliveries.js';
+export { deleteWebhook, updateWebhook } from './change-webhook.js';
+export { createWebhook, type NewWebhook } from './create-webhook.js';
 export { type DeliveryWorker, type DeliveryWorkerOptions, startDeliveryWorker } from './delivery-worker.js';
+export { type DeliveriesQuery, listDeliveries, nextRetryAt } from './find-deliveries.js';
+export { getWebhook, listWebhooks, type WebhooksQuery } from './find-webhooks.js';
+export { followDeliveries } from './follow-deliveries.js';
 export { redeliver } from './redeliver.js';
 export { MAX_REPLAYED, type Replay, type Replayed, replay } from './replay.js';
 export { sendTestDelivery } from './send-test-delivery.js';
 export { SECRET_PREFIX } from './signed-post.js';
 export { DELIVERIES_DUE, deliveriesTopic } from './topics.js';
+export { redeliverToWebhook, replayToWebhook, testWebhook } from './use-webhook.js';
 export { vetWebhookUrl } from './vet-url.js';

@@ -34,14 +34,7 @@ const timestamp = { type: 'datetime', columnType: 'timestamptz(3)' } as const;
   expression: `create index "webhook_delivery_leased" on "webhook_delivery" ("lease_until") where "lease_owner" is not null`,
 })
 export class WebhookDelivery {
-  [OptionalProps]?:
-    | 'status'
-    | 'attempt'
-    | 'maxAttempts'
-    | 'attempts'
-    | 'isTest'
-    | 'generation'
-    | 'nextRetryAt';
+  [OptionalProps]?: 'status' | 'attempt' | 'maxAttempts' | 'attempts' | 'isTest' | 'generation';
 
   @PrimaryKey({ type: 'text' })
   @Field(() => ID)
@@ -85,7 +78,7 @@ export class WebhookDelivery {
   dueAt: Date | null = null;
 
   /** The worker whose attempt is under way. */
-  @Property({ type: 'text', nullable: true, hidden: true })
+  @Property({ type: 'text', nullable: true })
   leaseOwner: string | null = null;
 
   /** By the database's clock: when another worker may take over. */
@@ -119,10 +112,4 @@ export class WebhookDelivery {
   @Property({ ...timestamp })
   @Field(() => GraphQLDateTime)
   createdAt!: Date;
-
-  @Field(() => GraphQLDateTime, { nullable: true, description: 'Null while none is planned.' })
-  get nextRetryAt(): Date | null {
-    const isBetweenTwo = this.status === 'pending' && this.attempt > 0 && this.leaseOwner === null;
-    return isBetweenTwo ? this.dueAt : null;
-  }
 }
