@@ -16,7 +16,7 @@ describe('delivering events', () => {
     house = await openWebhookHouse();
     worker = house.startWorker();
   });
-  afterEach(() => house.receiver.arrivals.splice(0));
+  afterEach(() => void house.receiver.arrivals.splice(0));
   afterAll(() => house.close());
 
   it('sends the envelope once, signed in both ways over the bytes that arrive', async () => {
