@@ -32,12 +32,14 @@ export interface JobDefinition {
 }
 
 const MIN_LOCK_LIFETIME_MS = 1_000;
+/** For half of a lock's life Agenda holds a process open after a job that is done: a timer it neither clears nor unrefs. */
+const MAX_LOCK_LIFETIME_MS = 10_000;
 const ONCE: JobRetry = { attempts: 1, firstDelayMs: 0 };
 
 /**
  * A job points at a row and runs at least once: after a crash or an outage a second time, so that it must be safe to
  * repeat. `lockLifetimeMs` is how long after the death of its worker another one takes it over; a living worker keeps
- * its lock however long the job takes. Keep it short: for half of it Agenda holds the process open after a job. The payload must survive JSON and hold ids, not data.
+ * its lock however long the job takes. The payload must survive JSON and hold ids, not data.
  */
 export function defineJob<Schema extends z.ZodType>(specification: {
   name: string;
@@ -49,8 +51,10 @@ export function defineJob<Schema extends z.ZodType>(specification: {
   run(payload: z.output<Schema>, tools: JobTools): Promise<void>;
 }): JobDefinition {
   const { name, payload: schema, concurrency, every, lockLifetimeMs, retry = ONCE, run } = specification;
-  if (lockLifetimeMs < MIN_LOCK_LIFETIME_MS)
-    throw new TypeError(`Job ${name}: lockLifetimeMs must be at least ${MIN_LOCK_LIFETIME_MS}`);
+  if (lockLifetimeMs < MIN_LOCK_LIFETIME_MS || lockLifetimeMs > MAX_LOCK_LIFETIME_MS)
+    throw new TypeError(
+      `Job ${name}: lockLifetimeMs must be ${MIN_LOCK_LIFETIME_MS} to ${MAX_LOCK_LIFETIME_MS}`,
+    );
   const parse = (payload: unknown): z.output<Schema> => {
     const parsed = schema.safeParse(payload);
     if (parsed.success) return parsed.data;

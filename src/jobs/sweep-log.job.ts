@@ -8,7 +8,7 @@ export const sweepLogJob = defineJob({
   payload: z.strictObject({}),
   concurrency: 1,
   every: 600_000,
-  lockLifetimeMs: 60_000,
+  lockLifetimeMs: 10_000,
   async run(_payload, { services, signal, log }) {
     const events = await sweepEvents(services, signal);
     const answers = await sweepAnswers(services, signal);

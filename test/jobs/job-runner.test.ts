@@ -1,43 +1,19 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { defineJob, type JobDefinition, type JobTools } from '../../src/jobs/define-job.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { defineJob } from '../../src/jobs/define-job.js';
 import { eventually } from '../support/eventually.js';
-import { deferred, type JobNode, openJobNode } from './job-house.js';
-
-const payload = z.strictObject({ runId: z.string().min(1) });
+import { deferred, type JobHouse, openJobHouse, openJobNode, runJob as job } from './job-house.js';
 
 describe('job runner', () => {
-  let database: TestDatabase;
-  const open: JobNode[] = [];
-
+  let house: JobHouse;
   beforeAll(async () => {
-    database = await createTestDatabase();
+    house = await openJobHouse();
   });
-  afterEach(async () => {
-    await Promise.all(open.splice(0).map((node) => node.close()));
-    await database.orm.em.fork().execute('delete from jobs.agenda_jobs');
-  });
-  afterAll(() => database.close());
+  afterEach(() => house.clear());
+  afterAll(() => house.close());
 
-  async function node(
-    definitions: readonly JobDefinition[],
-    options: Partial<Parameters<typeof openJobNode>[0]> = {},
-  ): Promise<JobNode> {
-    const opened = await openJobNode({ databaseUrl: database.url, definitions, ...options });
-    open.push(opened);
-    return opened;
-  }
-
-  function job(
-    run: (input: { runId: string }, tools: JobTools) => Promise<void>,
-    options: Partial<Parameters<typeof defineJob>[0]> = {},
-  ): JobDefinition {
-    return defineJob({ name: 'execute-run', lockLifetimeMs: 2_000, ...options, payload, run });
-  }
-
-  const rows = (): Promise<Record<string, unknown>[]> =>
-    database.orm.em.fork().execute('select * from jobs.agenda_jobs order by created_at');
+  const node: JobHouse['node'] = (...process) => house.node(...process);
+  const rows = () => house.rows();
 
   it('runs a job soon after it was enqueued, with its payload, and leaves no row', async () => {
     const ran = deferred();
@@ -241,70 +217,6 @@ describe('job runner', () => {
     await eventually(async () => (await rows()).length === 0);
   });
 
-  it('drains: what runs ends, what waits stays for others', async () => {
-    const held = deferred();
-    const ended: string[] = [];
-    const worker = await node(
-      [
-        job(async ({ runId }, { signal }) => {
-          await held.promise;
-          ended.push(`${runId} ${signal.aborted}`);
-        }),
-      ],
-      { concurrency: 1 },
-    );
-    await worker.runner.enqueue('execute-run', { runId: 'running' });
-    await worker.runner.enqueue('execute-run', { runId: 'waiting' });
-    await eventually(async () => (await rows()).filter((row) => row['locked_at'] !== null).length === 1);
-    const drained = worker.runner.drain(5_000);
-    held.resolve();
-    expect(await drained).toBe(0);
-    expect(ended).toEqual(['running false']);
-    expect(await rows()).toMatchObject([{ data: { runId: 'waiting' }, locked_at: null }]);
-  });
-
-  it('a job aborted by an impatient drain is taken over by another worker at once', async () => {
-    const log: string[] = [];
-    const stubborn = job(
-      (_, { signal }) =>
-        new Promise((_resolve, reject) => {
-          log.push('first begins');
-          signal.addEventListener('abort', () => reject(signal.reason));
-        }),
-      { lockLifetimeMs: 6_000 },
-    );
-    const first = await node([stubborn]);
-    await first.runner.enqueue('execute-run', { runId: 'run_1' });
-    await eventually(() => log.length === 1);
-    await node([job(async ({ runId }) => void log.push(`second does ${runId}`))]);
-    const started = performance.now();
-    expect(await first.runner.drain(50)).toBe(0);
-    await eventually(() => log.length === 2);
-    expect(performance.now() - started).toBeLessThan(900);
-    expect(log).toEqual(['first begins', 'second does run_1']);
-  });
-
-  it('says how many jobs ignored the abort', async () => {
-    const held = deferred();
-    const worker = await node([job(() => held.promise)]);
-    await worker.runner.enqueue('execute-run', { runId: 'deaf' });
-    await eventually(async () => (await rows()).some((row) => row['last_run_at'] !== null));
-    expect(await worker.runner.drain(10)).toBe(1);
-    held.resolve();
-  });
-
-  it('still enqueues for others while it drains', async () => {
-    const ran: string[] = [];
-    const leaving = await node([job(async () => void ran.push('leaving'))]);
-    await node([job(async ({ runId }) => void ran.push(runId))]);
-    await leaving.runner.drain(0);
-    const started = performance.now();
-    await leaving.runner.enqueue('execute-run', { runId: 'last request' });
-    await eventually(() => ran.length === 1);
-    expect(ran).toEqual(['last request']);
-    expect(performance.now() - started).toBeLessThan(900);
-  });
-
   it('lives in a schema of its own that the entities do not know', async () => {
     const { runner } = await node([], { role: 'api' });
     expect(runner.healthy()).toBe(true);
@@ -321,6 +233,7 @@ describe('job runner', () => {
   it('refuses two jobs of one name, and a lock lifetime nobody can keep', async () => {
     await expect(node([job(async () => undefined), job(async () => undefined)])).rejects.toThrow(TypeError);
     expect(() => job(async () => undefined, { lockLifetimeMs: 10 })).toThrow(TypeError);
+    expect(() => job(async () => undefined, { lockLifetimeMs: 60_000 })).toThrow(TypeError);
     expect(() => job(async () => undefined, { every: 1_000 })).toThrow(/Job execute-run: runId: /);
   });
 });
