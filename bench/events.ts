@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { type Client, Pool } from 'pg';
+import type { Client } from 'pg';
 import { pino } from 'pino';
 import { importSource } from '../scripts/import-source.ts';
+import { openPool } from './support/open-pool.ts';
 
 /**
  * What it costs a writer to tell the world: commits per second of a pool that inserts one event row per transaction,
@@ -47,7 +48,7 @@ const insertInside: Write = async (client, id) => {
 };
 
 async function commitsPerSecond(url: string, write: Write): Promise<number> {
-  const pool = new Pool({ connectionString: url, max: WRITERS });
+  const pool = openPool({ connectionString: url, max: WRITERS });
   let commits = 0;
   const until = performance.now() + SECONDS * 1_000;
   const writer = async () => {

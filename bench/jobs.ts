@@ -3,10 +3,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { PostgresBackend } from '@agendajs/postgres-backend';
 import { Agenda } from 'agenda';
-import { Pool } from 'pg';
 import { pino } from 'pino';
 import { z } from 'zod';
 import { importSource } from '../scripts/import-source.ts';
+import { openPool } from './support/open-pool.ts';
 
 /**
  * Jobs per second, and milliseconds from the call of enqueue to the first line of the job, of the job runner against
@@ -66,7 +66,7 @@ const openRunner: Open = async (databaseUrl, onStart) => {
 };
 
 const openBare: Open = async (databaseUrl, onStart) => {
-  const pool = new Pool({ connectionString: databaseUrl, max: CONCURRENCY + 3 });
+  const pool = openPool({ connectionString: databaseUrl, max: CONCURRENCY + 3 });
   const agenda = new Agenda({
     backend: new PostgresBackend({ pool }),
     defaultConcurrency: CONCURRENCY,

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import { Pool, types } from 'pg';
+import { type Pool, types } from 'pg';
 import { startEmbeddedPostgres } from '../../src/database/embedded-postgres.js';
 import { migrate } from '../../src/database/migrate.js';
 import { nativePool } from '../../src/database/native-pool.js';
@@ -11,6 +11,7 @@ import { readRows } from '../../src/database/read-rows.js';
 import { ORGANIZATION_SETTING, REQUEST_ROLE } from '../../src/entities/row-security.js';
 import { ORGANIZATION_FILTER } from '../../src/entities/tenancy.js';
 import { Ticket } from '../../src/entities/tickets/ticket.js';
+import { openPool } from './open-pool.js';
 import { seedTickets } from './seed-tickets.js';
 
 interface Effort {
@@ -30,7 +31,7 @@ const ORGANIZATION = 'org_bench_3';
 export async function compareReads(effort: Effort): Promise<string[]> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'opsgraph-bench-'));
   const server = await startEmbeddedPostgres({ dataDir });
-  const bare = new Pool({ connectionString: server.url, max: READERS });
+  const bare = openPool({ connectionString: server.url, max: READERS });
   const orm = await createOrm({ databaseUrl: server.url, poolSize: READERS });
   const tenantOrm = await createOrm({ databaseUrl: server.url, poolSize: READERS, role: REQUEST_ROLE });
   try {

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { Pool } from 'pg';
+import { openPool } from './open-pool.ts';
 
 const [databaseUrl, poolSize, organizationId] = process.argv.slice(2);
-const pool = new Pool({ connectionString: databaseUrl, max: Number(poolSize) });
+const pool = openPool({ connectionString: databaseUrl, max: Number(poolSize) });
 
 const PAGE = `
   select id, number, title, description, status, hold_reason as "holdReason", priority, impact, urgency, type,

@@ -4,10 +4,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { Pool, type PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
+import { openPool } from './open-pool.ts';
 
 const [databaseUrl, poolSize, organizationId, workspaceId, userId, pipelineId] = process.argv.slice(2);
-const pool = new Pool({ connectionString: databaseUrl, max: Number(poolSize) });
+const pool = openPool({ connectionString: databaseUrl, max: Number(poolSize) });
 
 async function transaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();

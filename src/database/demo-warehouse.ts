@@ -16,6 +16,8 @@ export interface Warehouse {
  */
 export async function ensureWarehouse(adminUrl: string, name: string, password: string): Promise<Warehouse> {
   const client = new Client({ connectionString: adminUrl, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  // A connection that is lost without a listener ends the process; the statement under way rejects anyway.
+  client.on('error', () => undefined);
   const identifier = escapeIdentifier(name);
   await client.connect();
   try {

@@ -146,6 +146,8 @@ async function startOnFreePort(
 
 async function ensureDatabase(adminUrl: string): Promise<void> {
   const client = new Client({ connectionString: adminUrl, connectionTimeoutMillis: 5_000 });
+  // A connection that is lost without a listener ends the process; the statement under way rejects anyway.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [DATABASE]);

@@ -35,6 +35,7 @@ async function administer(statement: (template: string) => string): Promise<void
   const template = url.pathname.slice(1);
   url.pathname = '/postgres';
   const client = new Client({ connectionString: url.href, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => undefined);
   await client.connect();
   try {
     await client.query(statement(template));
