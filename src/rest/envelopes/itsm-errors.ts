@@ -52,10 +52,11 @@ function isMalformedId(problem: InputProblem): boolean {
 
 /**
  * A malformed id names nothing, so it is answered as an absent one: `id` belongs to the first collection of the path,
- * `commentId` to `comments`.
+ * `commentId` to `comments`; what is no id, such as `method`, is the last thing the path names.
  */
 function noSuchResource(problem: InputProblem, path: string): AppError {
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== 'v1');
+  if (!/^id$|Id$/.test(problem.field)) return notFound(problem.field, segments.at(-1) ?? '');
   const own = problem.field.endsWith('Id') ? problem.field.slice(0, -2) : undefined;
   const collection = own === undefined ? 0 : segments.findIndex((segment) => singular(segment) === own);
   const resource = own ?? singular(segments[0] ?? 'resource');

@@ -17,7 +17,7 @@ export const passwordRoutes = routes(import.meta.url, [
     tags,
     summary: 'Ask for a link that sets a new password; the answer is the same for every address',
     body: { variable: 'input' },
-    status: 202,
+    status: 200,
   }),
   route(ResetPasswordDocument, {
     method: 'POST',

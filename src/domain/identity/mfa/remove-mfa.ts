@@ -20,9 +20,9 @@ const tables: Readonly<Record<MfaMethod, EntityName<{ userId: string }>>> = {
 export async function removeMfa(context: RequestContext, given: string): Promise<void> {
   const method = mfaMethods.find((known) => known === given);
   const { id: userId } = await ownAccount(context);
-  if (method === undefined) throw notFound('MfaMethod', given);
+  if (method === undefined) throw notFound('mfa_method', given);
   await context.em.fork().transactional(async (em) => {
-    if ((await em.nativeDelete(tables[method], { userId })) === 0) throw notFound('MfaMethod', method);
+    if ((await em.nativeDelete(tables[method], { userId })) === 0) throw notFound('mfa_method', method);
     if (method !== 'backup_codes') await em.nativeDelete(MfaSetup, { userId, method });
     if ((await mfaMethodsOf(em, userId)).length === 0) await em.nativeDelete(BackupCode, { userId });
     await audit(context, em, userId, 'auth.mfa_disabled', { method });
