@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sweepEvents } from '../domain/event-log/index.js';
+import { sweepEvents } from '../domain/events/index.js';
 import { sweepAnswers } from '../domain/idempotency/index.js';
 import { defineJob } from './define-job.js';
 

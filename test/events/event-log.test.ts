@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sweepEvents } from '../../src/domain/event-log/index.js';
+import { sweepEvents } from '../../src/domain/events/index.js';
 import { Event } from '../../src/entities/events/event.js';
 import { Organization } from '../../src/entities/identity/organization.js';
 import { newId } from '../../src/entities/ids.js';

@@ -1,6 +1,6 @@
 import { Arg, Args, Ctx, ID, Query, Resolver } from 'type-graphql';
 import type { RequestContext } from '../../context.js';
-import { describeEventTypes, getEvent, listEvents } from '../../domain/event-log/index.js';
+import { describeEventTypes, getEvent, listEvents } from '../../domain/events/index.js';
 import { Event } from '../../entities/events/event.js';
 import { Permission } from '../permission.js';
 import { EventPage, EventsArgs, EventTypeInfo } from './event-types.js';
