@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AuditEntry } from '../../src/entities/audit/audit-entry.js';
 import { Webhook } from '../../src/entities/webhooks/webhook.js';
 import { WebhookDelivery } from '../../src/entities/webhooks/webhook-delivery.js';
+import { eventually } from '../support/eventually.js';
 import { expectRefused } from './expect-refused.js';
 import { startWebhookApp, type WebhookApp } from './webhook-app.js';
 
@@ -108,6 +109,28 @@ describe('a webhook over REST', () => {
       disabledReason: null,
       disabledAt: null,
     });
+  });
+
+  it('is enabled by a PUT that crosses its being disabled', async () => {
+    const { id } = await make();
+    let answer: ReturnType<typeof admin> | undefined;
+    await em().transactional(async (disabling) => {
+      await disabling.nativeUpdate(
+        Webhook,
+        { id },
+        { active: false, consecutiveFailures: 11 },
+        { filters: false },
+      );
+      answer = admin('PUT', `/v1/webhooks/${id}`, { active: true });
+      await eventually(async () => {
+        const waiting =
+          "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+        return (await em().execute<object[]>(waiting)).length === 1;
+      });
+    });
+    expect((await answer)?.body.active).toBe(true);
+    const row = await em().findOneOrFail(Webhook, { id }, { filters: false });
+    expect(row).toMatchObject({ active: true, consecutiveFailures: 0 });
   });
 
   it('is deleted with an empty answer, and what waited is cancelled', async () => {

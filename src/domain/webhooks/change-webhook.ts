@@ -5,7 +5,7 @@ import { auditSource, recordAudit } from '../audit/index.js';
 import { validate } from '../validate.js';
 import { cancelDeliveries } from './cancel-deliveries.js';
 import { auditedWebhook } from './create-webhook.js';
-import { findWebhook } from './find-webhooks.js';
+import { findWebhook, lockWebhook } from './find-webhooks.js';
 import { deliveriesTopic } from './topics.js';
 import { vetWebhookUrl } from './vet-url.js';
 import { type UpdateWebhook, updateWebhookSchema } from './webhook-input.js';
@@ -24,7 +24,7 @@ export async function updateWebhook(
   const known = await findWebhook(context, 'update', id);
   if (fields.url !== undefined && fields.url !== known.url) await vetWebhookUrl(context.services, fields.url);
   return transactional(context, async ({ em, wakeAfterCommit }) => {
-    const webhook = await findWebhook(context, 'update', id, em);
+    const webhook = await lockWebhook(em, context, 'update', id);
     const before = auditedWebhook(webhook);
     const now = context.services.now();
     if (fields.active === true && !webhook.active) em.assign(webhook, afresh);
@@ -48,7 +48,7 @@ export async function updateWebhook(
 /** Nothing more is sent to it, and what waited is cancelled. @throws NOT_FOUND */
 export async function deleteWebhook(context: RequestContext, id: string): Promise<void> {
   await transactional(context, async ({ em, wakeAfterCommit }) => {
-    const webhook = await findWebhook(context, 'delete', id, em);
+    const webhook = await lockWebhook(em, context, 'delete', id);
     em.remove(webhook);
     await em.flush();
     await cancelDeliveries(em, id, context.services.now());

@@ -1,4 +1,4 @@
-import type { ObjectQuery } from '@mikro-orm/core';
+import { LockMode, type ObjectQuery } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type ItsmPrincipal, itsmCaller, type RequestContext } from '../../context.js';
 import { Webhook } from '../../entities/webhooks/webhook.js';
@@ -41,18 +41,34 @@ export async function listWebhooks(context: RequestContext, query: WebhooksQuery
 }
 
 /** @throws NOT_FOUND */
-export async function getWebhook(context: RequestContext, id: string): Promise<Webhook> {
+export function getWebhook(context: RequestContext, id: string): Promise<Webhook> {
   return findWebhook(context, 'read', id);
 }
 
 /** @throws NOT_FOUND, also for one that this caller may not act on */
-export async function findWebhook(
+export function findWebhook(context: RequestContext, action: Action, id: string): Promise<Webhook> {
+  return found(context.em.fork(), context, action, id);
+}
+
+/** The same in the transaction of `em`; whoever else would change the webhook waits for its end. */
+export function lockWebhook(
+  em: EntityManager,
   context: RequestContext,
   action: Action,
   id: string,
-  em: EntityManager = context.em.fork(),
 ): Promise<Webhook> {
-  const webhook = await em.findOne(Webhook, { $and: [{ id }, webhooksOf(itsmCaller(context), action)] });
+  return found(em, context, action, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+}
+
+async function found(
+  em: EntityManager,
+  context: RequestContext,
+  action: Action,
+  id: string,
+  lock: { lockMode?: LockMode.PESSIMISTIC_WRITE } = {},
+): Promise<Webhook> {
+  const where = { $and: [{ id }, webhooksOf(itsmCaller(context), action)] };
+  const webhook = await em.findOne(Webhook, where, lock);
   if (!webhook) throw notFound('webhook', id);
   return webhook;
 }
