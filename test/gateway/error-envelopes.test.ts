@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { FAILURES, type FailureCase } from './failure-cases.js';
+import type { FailureCase } from './failure-case.js';
 import { NOW, startGateway, type TestGateway } from './gateway-server.js';
+import { REFUSALS_AND_OUTAGES } from './refusals-and-outages.js';
+import { WRONG_REQUESTS } from './wrong-requests.js';
 
 let gateway: TestGateway;
 afterEach(() => gateway.close());
@@ -11,7 +13,7 @@ async function ask({ send = {}, resolve, context }: FailureCase, prefix: string)
   return fetch(`${gateway.url}${prefix}${path}`, init);
 }
 
-describe.each(FAILURES)('$name', (failure) => {
+describe.each([...WRONG_REQUESTS, ...REFUSALS_AND_OUTAGES])('$name', (failure) => {
   it('is an ITSM envelope below /v1', async () => {
     const response = await ask(failure, '/v1');
     const { status = failure.status, ...error } = failure.itsm;

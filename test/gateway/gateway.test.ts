@@ -1,11 +1,9 @@
-import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
-import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import { newId } from '../../src/entities/ids.js';
 import type { LifeStage } from '../../src/gateway/health.js';
 import { recordOf, requestIdOf } from '../../src/gateway/request-record.js';
+import { eventually } from '../support/eventually.js';
 import { NOW, startGateway, type TestGateway, type TestGatewayOptions } from './gateway-server.js';
 
 let gateway: TestGateway;
@@ -14,17 +12,6 @@ afterEach(() => gateway.close());
 async function start(options?: TestGatewayOptions): Promise<string> {
   gateway = await startGateway(options);
   return gateway.url;
-}
-
-/** fetch hides what was on the wire; node:http shows it. */
-async function rawGet(
-  url: string,
-  headers: Record<string, string>,
-): Promise<{ response: IncomingMessage; body: Buffer }> {
-  const [response] = (await once(get(url, { headers }), 'response')) as [IncomingMessage];
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  return { response, body: Buffer.concat(chunks) };
 }
 
 const REQ = /^req_[0-9a-hjkmnp-tv-z]{26}$/;
@@ -150,50 +137,6 @@ describe('security headers', () => {
   });
 });
 
-describe('compression', () => {
-  const body = JSON.stringify({ data: 'lorem ipsum '.repeat(2_000) });
-  const mount: TestGatewayOptions['mount'] = (app) => {
-    app.get('/large', (_request, response) => void response.type('json').send(body));
-    app.get('/small', (_request, response) => void response.type('json').send('{"a":"'.padEnd(15_000, 'a')));
-    app.get('/bytes', (_request, response) => void response.type('png').send(Buffer.alloc(50_000)));
-    app.get('/events', (_request, response) => {
-      response.setHeader('content-type', 'text/event-stream');
-      response.write(`data: ${'x'.repeat(20_000)}\n\n`);
-    });
-  };
-
-  it('is applied to a large answer when the client takes it', async () => {
-    const url = await start({ mount });
-    const { response, body: wire } = await rawGet(`${url}/large`, { 'accept-encoding': 'gzip' });
-    expect(response.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
-    expect(wire.length).toBeLessThan(1_000);
-    expect(gunzipSync(wire).toString()).toBe(body);
-  });
-
-  it.each([
-    { path: '/large', encoding: undefined },
-    { path: '/large', encoding: 'identity' },
-    { path: '/small', encoding: 'gzip' },
-    { path: '/bytes', encoding: 'gzip' },
-  ])('is not applied to $path for accept-encoding $encoding', async ({ path, encoding }) => {
-    const url = await start({ mount });
-    const { response } = await rawGet(
-      url + path,
-      encoding === undefined ? {} : { 'accept-encoding': encoding },
-    );
-    expect(response.headers['content-encoding']).toBeUndefined();
-  });
-
-  it('lets an event out at once', async () => {
-    const url = await start({ mount });
-    const response = await fetch(`${url}/events`, { headers: { 'accept-encoding': 'gzip' } });
-    expect(response.headers.get('content-encoding')).toBeNull();
-    const reader = response.body?.getReader();
-    expect((await reader?.read())?.value?.length).toBeGreaterThan(0);
-    await reader?.cancel();
-  });
-});
-
 describe('GET /health', () => {
   it('is UP once ready and 503 before and while draining', async () => {
     let stage: LifeStage = 'starting';
@@ -268,7 +211,7 @@ describe('the access log', () => {
     await arrived.promise;
     abort.abort();
     await expect(asked).rejects.toThrow();
-    await until(() => gateway.lines.length > 0);
+    await eventually(() => gateway.lines.length > 0);
     expect(gateway.lines[0]).toMatchObject({ aborted: true });
   });
 });
@@ -296,12 +239,3 @@ describe('GET /metrics', () => {
     expect(text).toContain('opsgraph_database_pool_connections{state="waiting"} 3\n');
   });
 });
-
-/** Resolves when a log line that another turn of the event loop writes is there. */
-async function until(condition: () => boolean): Promise<void> {
-  const end = Date.now() + 5_000;
-  while (!condition()) {
-    if (Date.now() > end) throw new Error('It did not happen within 5 s');
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}

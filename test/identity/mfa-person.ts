@@ -14,6 +14,12 @@ export class Clock {
   }
 }
 
+/** Nobody has a second factor any more, or is locked. */
+export async function forgetFactors({ database }: TestApp): Promise<void> {
+  for (const table of ['login_guard', 'totp_factor', 'backup_code', 'mfa_setup', 'mfa_challenge'])
+    await database.orm.em.execute(`delete from ${table}`);
+}
+
 /** Somebody with an authenticator app, over REST. */
 export class Person {
   readonly #app: TestApp;

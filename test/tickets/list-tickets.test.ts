@@ -1,106 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { seedTickets } from '../../bench/support/seed-tickets.js';
 import { sortOrders } from '../../src/domain/page.js';
 import { ticketSortFields } from '../../src/domain/tickets/index.js';
 import { TicketPriority, TicketStatus, TicketType } from '../../src/entities/tickets/ticket-enums.js';
-import { type Statement, watchStatements } from './statements.js';
-import { startTicketServer, type TicketServer, type Who } from './ticket-server.js';
+import {
+  COUNT,
+  everyOrder,
+  idsOf,
+  openTicketList,
+  type Query,
+  type Row,
+  type TicketList,
+} from './ticket-list.js';
+import type { TicketServer } from './ticket-server.js';
 
 let server: TicketServer;
-/** The whole tenant as the database has it, in no order. */
+let list: TicketList['list'];
+let expected: TicketList['expected'];
 let rows: Row[];
 
-interface Row {
-  id: string;
-  number: number;
-  title: string;
-  description: string;
-  status: string;
-  priority: string;
-  type: string;
-  category: string;
-  tags: string[];
-  requesterId: string;
-  assigneeId: string | null;
-  teamId: string | null;
-  createdAt: string;
-  updatedAt: string;
-  dueAt: string | null;
-}
-
-const COUNT = 400;
-const UNTIL = new Date('2026-05-01T00:00:00Z');
-
 beforeAll(async () => {
-  server = await startTicketServer();
-  for (const slug of ['globex', 'acme'] as const) {
-    const { organizationId, userIds, teamId } = server.tenants[slug];
-    await seedTickets({
-      databaseUrl: server.database.url,
-      organizationId,
-      userIds: Object.values(userIds),
-      teamIds: [teamId],
-      count: COUNT,
-      until: UNTIL,
-    });
-  }
-  rows = await server.database.orm.em.fork().execute<Row[]>(
-    `select id, number, title, description, status, priority, type, category, tags,
-       requester_id as "requesterId", assignee_id as "assigneeId", team_id as "teamId",
-       to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt",
-       to_char(updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt",
-       to_char(resolution_due_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "dueAt"
-     from ticket where organization_id = ?`,
-    [server.tenants.acme.organizationId],
-  );
+  ({ server, rows, list, expected } = await openTicketList());
 });
-afterAll(() => server.close());
-
-type Query = Record<string, string | number | string[]>;
-
-function list(query: Query = {}, who: Who = 'manager@acme') {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query))
-    for (const item of Array.isArray(value) ? value : [value]) search.append(name, `${item}`);
-  return server.rest(who, 'GET', `/v1/tickets?${search}`);
-}
-
-const idsOf = (tickets: { id: string }[]) => tickets.map(({ id }) => id);
-
-/** The order the document asks for, by other means than SQL. */
-function ordered(from: Row[], key: (row: Row) => string | number | null, order: 'asc' | 'desc'): Row[] {
-  const sign = order === 'asc' ? 1 : -1;
-  return from.toSorted((a, b) => {
-    const [x, y] = [key(a), key(b)];
-    if (x !== y) {
-      if (x === null) return 1;
-      if (y === null) return -1;
-      return (x < y ? -1 : 1) * sign;
-    }
-    return (a.id < b.id ? -1 : 1) * sign;
-  });
-}
-
-const ranks = ['low', 'medium', 'high', 'critical'];
-const sorts: Record<string, (row: Row) => string | number | null> = {
-  createdAt: (row) => row.createdAt,
-  updatedAt: (row) => row.updatedAt,
-  priority: (row) => ranks.indexOf(row.priority),
-  status: (row) => row.status,
-  title: (row) => row.title,
-  number: (row) => row.number,
-  dueAt: (row) => row.dueAt,
-};
-const orders = ['asc', 'desc'] as const;
-const everyOrder = Object.keys(sorts).flatMap((sortBy) =>
-  orders.map((sortOrder) => [sortBy, sortOrder] as const),
-);
-
-function expected(sortBy: string, sortOrder: 'asc' | 'desc', from = rows): string[] {
-  const key = sorts[sortBy];
-  if (!key) throw new Error(`no such order: ${sortBy}`);
-  return idsOf(ordered(from, key, sortOrder));
-}
+afterAll(() => server?.close());
 
 describe('GET /v1/tickets by page', () => {
   it('answers the newest 25 and where they stand', async () => {
@@ -312,68 +233,3 @@ describe('a filter', () => {
     expect(body.meta.pagination.total).toBe(matching.length);
   });
 });
-
-describe('what a list costs', () => {
-  let statements: Statement[];
-  let stop: () => void;
-  beforeAll(async () => {
-    ({ statements, stop } = await watchStatements(server.database.orm));
-  });
-  afterAll(() => stop());
-
-  const cursor = () => expected('createdAt', 'desc')[40] ?? '';
-  it.each<[string, Who, () => Query, number, number]>([
-    ['a page of all', 'manager@acme', () => ({}), 1, 0],
-    ['a page of a status', 'manager@acme', () => ({ status: 'open,new' }), 1, 0],
-    ['a page behind the last', 'manager@acme', () => ({ page: 99 }), 2, 0],
-    ['an empty first page', 'manager@acme', () => ({ q: 'unicorn' }), 1, 1],
-    ['a cursor of all', 'manager@acme', () => ({ starting_after: cursor() }), 2, 0],
-    ['a filtered page', 'manager@acme', () => ({ priority: 'high', status: 'open' }), 1, 1],
-    ['a filtered cursor', 'manager@acme', () => ({ q: 'printer', ending_before: cursor() }), 2, 1],
-    ["an agent's page", 'agent@acme', () => ({}), 1, 1],
-    ["a requester's page", 'user@acme', () => ({ status: 'open' }), 1, 1],
-  ])(
-    '%s is few statements, counting only what no total is kept of',
-    async (_what, who, query, sent, counts) => {
-      await list({ limit: 1 }, who);
-      statements.length = 0;
-      const { status } = await list(query(), who);
-      expect(status).toBe(200);
-      expect(statements).toHaveLength(sent);
-      expect(statements.filter(({ text }) => /count\(\*\)/i.test(text))).toHaveLength(counts);
-    },
-  );
-
-  it.each(everyOrder)('%s %s comes from an index, wherever it starts', async (sortBy, sortOrder) => {
-    await list({ limit: 1 });
-    statements.length = 0;
-    await list({ sortBy, sortOrder });
-    await list({ sortBy, sortOrder, starting_after: cursor() });
-    const reads = statements.filter(({ text }) => /limit/i.test(text));
-    expect(reads).toHaveLength(2);
-    for (const [at, read] of reads.entries()) {
-      const plan = await planOf(read);
-      // Numbers are unique: sorting their ties by id is sorting one row at a time.
-      expect(plan.replace('Incremental Sort', '')).not.toMatch(/Sort {2}\(|Seq Scan/);
-      expect(plan).toMatch(
-        at === 0 ? /Index Cond: \(organization_id = / : /Index Cond: \(.*organization_id = .* AND /,
-      );
-    }
-  });
-
-  /** As a table of millions would be planned: this one is small enough to be read whole. */
-  async function planOf({ text, values }: Statement): Promise<string> {
-    return server.database.orm.em.fork().transactional(async (em) => {
-      await em.execute('set local enable_seqscan = off');
-      await em.execute('set local enable_bitmapscan = off');
-      await em.execute('set local enable_sort = off');
-      const inlined = text.replace(/\$(\d+)/g, (_, at) => literal(values[Number(at) - 1]));
-      const lines = await em.execute<{ 'QUERY PLAN': string }[]>(`explain ${inlined}`);
-      return lines.map((line) => line['QUERY PLAN']).join('\n');
-    });
-  }
-});
-
-function literal(value: unknown): string {
-  return typeof value === 'number' ? `${value}` : `'${String(value).replaceAll("'", "''")}'`;
-}

@@ -30,6 +30,10 @@ const ROLES: Readonly<Record<string, PlatformRole>> = {
   'Bearer admin': 'ADMIN',
 };
 
+export const viewer = { authorization: 'Bearer viewer' };
+export const engineer = { authorization: 'Bearer engineer' };
+export const admin = { authorization: 'Bearer admin' };
+
 const BEARER_PAIR = /^bearer, ?(\w+)$/;
 
 function authorizationOf({ headers }: IncomingMessage): string | undefined {
