@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeProtectedHeader } from 'jose';
-import { pino } from 'pino';
 import { type App, startApp } from '../../src/app.js';
 import { parseConfig } from '../../src/config.js';
 import { rotateDueKeys } from '../../src/domain/identity/index.js';
@@ -8,6 +7,7 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { clientCredential, userCredential } from '../support/credentials.js';
 import { eventually } from '../support/eventually.js';
 import { caller } from '../support/rest.js';
+import { runLog } from '../support/run-log.js';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
     },
     first.dataDir,
   );
-  second = await startApp({ config, log: pino({ level: 'silent' }) });
+  second = await startApp({ config, log: runLog() });
 });
 
 afterAll(async () => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { WebSocket } from 'ws';
+import { watch } from '../runs/watched-run.js';
 import { clientCredential, userCredential } from '../support/credentials.js';
 import { caller } from '../support/rest.js';
 import { type ServerProcess, startServerProcess } from './server-process.js';
@@ -16,44 +16,6 @@ transformations:
   - { id: slow, type: sql, inputs: [quick], sql: "SELECT count(*) AS n FROM range(1500000000) AS r (i), quick WHERE i % 3 = 1" }
 target: { id: t, type: postgres, connection: warehouse, table: public.counted, mode: APPEND }
 `;
-
-/** Resolves with the run's last status; a worker's lease of 30 s has to run out first. */
-function endOf(url: string, runId: string, credential: Record<string, string>): Promise<string> {
-  const socket = new WebSocket(`${url.replace('http', 'ws')}/api/v1/runs/${runId}/stream`, {
-    headers: credential,
-  });
-  let last = '';
-  socket.on('message', (data) => {
-    const message = JSON.parse(String(data)) as { type: string; status: string };
-    if (message.type === 'run') last = message.status;
-  });
-  return new Promise((resolve, reject) => {
-    socket.on('close', () => resolve(last));
-    socket.on('error', reject);
-  });
-}
-
-/** Resolves when the task is being worked on. */
-function taskRunning(
-  url: string,
-  runId: string,
-  taskId: string,
-  credential: Record<string, string>,
-): Promise<void> {
-  const socket = new WebSocket(`${url.replace('http', 'ws')}/api/v1/runs/${runId}/stream`, {
-    headers: credential,
-  });
-  return new Promise((resolve, reject) => {
-    socket.on('error', reject);
-    socket.on('message', (data) => {
-      const message = JSON.parse(String(data)) as { taskId?: string; status?: string };
-      if (message.taskId === taskId && message.status === 'RUNNING') {
-        socket.terminate();
-        resolve();
-      }
-    });
-  });
-}
 
 describe('a server process on its own embedded PostgreSQL', () => {
   let dataDir: string;
@@ -85,7 +47,7 @@ describe('a server process on its own embedded PostgreSQL', () => {
     expect(performance.now() - before).toBeLessThan(10_000);
     url = await start();
     expect((await (await call())('GET', `/v1/tickets/${ticket.id}`)).body).toEqual(ticket);
-  });
+  }, 120_000);
 
   it('loses nothing to kill -9 in the middle of writes and of a run', async () => {
     let url = server?.url ?? (await start());
@@ -96,7 +58,9 @@ describe('a server process on its own embedded PostgreSQL', () => {
       yamlDefinition: definition,
     });
     const { body } = await engineer('POST', `/api/v1/pipelines/${pipeline.body.id}/run`);
-    await taskRunning(url, body.runId, 'slow', await clientCredential(url, 'demo-engineer'));
+    const begun = watch(url, body.runId, { credential: await clientCredential(url, 'demo-engineer') });
+    await begun.until(({ taskId, status }) => taskId === 'slow' && status === 'RUNNING');
+    begun.socket.terminate();
 
     const answered: string[] = [];
     const writing = Array.from({ length: 8 }, async (_, writer) => {
@@ -122,7 +86,8 @@ describe('a server process on its own embedded PostgreSQL', () => {
     });
     expect(log.body.data.tickets.meta.pagination.total).toBe(stored.length);
 
-    expect(await endOf(url, body.runId, credential)).toBe('COMPLETED');
+    // A worker's lease of 30 s has to run out first.
+    expect(await watch(url, body.runId, { credential }).closed).toBe(1000);
     const run = await caller(url, credential)('GET', `/api/v1/runs/${body.runId}`);
     expect(run.body).toMatchObject({
       overallStatus: 'COMPLETED',
@@ -130,7 +95,7 @@ describe('a server process on its own embedded PostgreSQL', () => {
       rowsWritten: 1,
       taskStatuses: { a: 'SUCCESS', quick: 'SUCCESS', slow: 'SUCCESS', t: 'SUCCESS' },
     });
-  }, 90_000);
+  }, 240_000);
 });
 
 describe('a start that cannot succeed', () => {

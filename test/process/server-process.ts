@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { addToRunLog } from '../support/run-log.js';
 
 const entry = path.resolve(import.meta.dirname, '../../dist/server.js');
 
@@ -47,6 +48,7 @@ async function urlOf(child: ChildProcess, lines: string[]): Promise<string> {
   return new Promise((resolve) => {
     reader.on('line', (line) => {
       lines.push(line);
+      addToRunLog(line);
       const record = JSON.parse(line) as { msg?: string; url?: string };
       if (record.msg === 'ready' && record.url) resolve(record.url);
     });

@@ -2,11 +2,12 @@ import 'reflect-metadata';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import { type App, startApp } from '../../src/app.js';
 import { parseConfig } from '../../src/config.js';
 import { clientCredential, userCredential } from './credentials.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
+import { runLog } from './run-log.js';
 
 export interface TestApp extends App {
   readonly database: TestDatabase;
@@ -28,7 +29,7 @@ export interface TestAppOptions {
 /** The whole server on a free port, over a database of its own with the demo data; limited only with RATE_LIMIT_DISABLED=false. */
 export async function startTestApp(
   env: Record<string, string> = {},
-  { log = pino({ level: 'silent' }), now }: TestAppOptions = {},
+  { log = runLog(), now }: TestAppOptions = {},
 ): Promise<TestApp> {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'opsgraph-test-'));

@@ -29,5 +29,6 @@ export default async function globalSetup(): Promise<void> {
     throw error;
   }
   process.env['TEST_DATABASE_TEMPLATE_URL'] = server.url;
+  process.env['TEST_LOG_DIR'] = await mkdtemp(path.join(os.tmpdir(), 'opsgraph-test-logs-'));
   Object.assign(globalThis, { stopTestServer: stop });
 }

@@ -1,3 +1,5 @@
+import { rememberSecrets } from './run-log.js';
+
 export interface Answer {
   status: number;
   headers: Headers;
@@ -26,10 +28,9 @@ export function caller(url: string, credential: Record<string, string> = {}): Ca
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: text === '' ? undefined : JSON.parse(text),
-    };
+    const answer = text === '' ? undefined : JSON.parse(text);
+    rememberSecrets(body);
+    rememberSecrets(answer);
+    return { status: response.status, headers: response.headers, body: answer };
   };
 }

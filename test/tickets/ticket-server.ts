@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { type Client, createClient } from 'graphql-ws';
-import { pino } from 'pino';
 import { createBridge } from 'rest-graphql-bridge';
 import { WebSocket } from 'ws';
 import { parseConfig } from '../../src/config.js';
@@ -25,6 +24,7 @@ import { createItsmErrors } from '../../src/rest/envelopes/itsm-errors.js';
 import { ticketRoutes } from '../../src/rest/tickets/tickets.routes.js';
 import { createSecretBox } from '../../src/secret-box.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { runLog } from '../support/run-log.js';
 
 /** Who asks, as `login@organization`; undefined asks without a token. */
 export type Who = `${DemoLogin}@${DemoSlug}` | undefined;
@@ -67,7 +67,7 @@ export async function startTicketServer(): Promise<TicketServer> {
   const database = await createTestDatabase();
   const { url: databaseUrl, orm } = database;
   const tenantOrm = await createOrm({ databaseUrl, poolSize: 8, role: REQUEST_ROLE });
-  const log = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
+  const log = runLog();
   const config = parseConfig({ OPSGRAPH_SECRET_KEY: '7d'.repeat(32), DATABASE_URL: databaseUrl }, '/nowhere');
   const wake = createWakeChannel({ databaseUrl, log });
   const sequencer = createSequencer({ databaseUrl, wake, log });
