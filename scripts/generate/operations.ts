@@ -59,7 +59,7 @@ export async function operationTexts(
   return new Map(files.map((file, index) => [generatedName(file.name), texts[index] ?? '']));
 }
 
-export function generatedName(operations: string): string {
+function generatedName(operations: string): string {
   return operations.replace(/\.graphql$/, '.generated.ts');
 }
 

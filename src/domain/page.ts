@@ -1,7 +1,7 @@
 import { invalidField } from '../errors.js';
 
 export const DEFAULT_LIMIT = 25;
-export const MAX_LIMIT = 1000;
+const MAX_LIMIT = 1000;
 
 export const sortOrders = ['asc', 'desc'] as const;
 export type SortOrder = (typeof sortOrders)[number];

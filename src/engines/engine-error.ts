@@ -1,4 +1,4 @@
-export const ENGINE_ERROR_KINDS = [
+const ENGINE_ERROR_KINDS = [
   'SOURCE',
   'SQL',
   'TARGET',

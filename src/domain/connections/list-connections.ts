@@ -3,7 +3,7 @@ import { readRows } from '../../database/read-rows.js';
 import { Connection } from '../../entities/connections/connection.js';
 import { boundedLimit } from '../bounded-limit.js';
 
-export const MAX_CONNECTIONS = 1000;
+const MAX_CONNECTIONS = 1000;
 
 /** By name. Credentials are not part of what is read. */
 export async function listConnections(context: RequestContext, limit: number): Promise<Connection[]> {

@@ -13,7 +13,7 @@ const MAX_OPEN = 5;
 
 const HOUR_MS = 3_600_000;
 
-export const passwordLinkLastsMs: Readonly<Record<PasswordPurpose, number>> = {
+const passwordLinkLastsMs: Readonly<Record<PasswordPurpose, number>> = {
   invitation: 7 * 24 * HOUR_MS,
   reset: HOUR_MS,
 };

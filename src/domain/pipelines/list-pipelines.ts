@@ -4,7 +4,7 @@ import { Pipeline } from '../../entities/pipelines/pipeline.js';
 import { boundedLimit } from '../bounded-limit.js';
 import { requireOwnWorkspace } from '../workspace-resource.js';
 
-export const MAX_PIPELINES = 1000;
+const MAX_PIPELINES = 1000;
 
 export interface PipelineQuery {
   workspaceId?: string | null | undefined;

@@ -14,7 +14,7 @@ export interface Circuit {
   close(): void;
 }
 
-export class CircuitOpen extends Error {
+class CircuitOpen extends Error {
   override readonly name = 'CircuitOpen';
 }
 

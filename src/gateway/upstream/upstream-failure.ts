@@ -38,7 +38,7 @@ export function upstreamFailure(service: string, error: unknown): AppError {
   return gatewayError(TOO_SLOW.has(code) ? 'GATEWAY_TIMEOUT' : 'BAD_GATEWAY', service, error);
 }
 
-export function gatewayError(code: GatewayCode, service: string, cause?: unknown): AppError {
+function gatewayError(code: GatewayCode, service: string, cause?: unknown): AppError {
   const details = code === 'SERVICE_UNAVAILABLE' ? { service, retryAfter: RETRY_SECONDS } : { service };
   return new AppError(code, `${service} ${MESSAGES[code]}`, { details, cause });
 }

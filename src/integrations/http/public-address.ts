@@ -34,7 +34,7 @@ export const publicLookup: LookupFunction = (hostname, options, callback) => {
 };
 
 /** Names no address: who chose the name is not to learn what it means inside our network. */
-export class PrivateAddressError extends Error {
+class PrivateAddressError extends Error {
   override readonly name = 'PrivateAddressError';
   readonly code = 'PRIVATE_ADDRESS';
   constructor(hostname: string) {

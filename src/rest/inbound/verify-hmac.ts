@@ -22,7 +22,7 @@ export interface HmacCheck {
 }
 
 /** @throws AUTHENTICATION_ERROR; compares in constant time. */
-export function verifyHmacSha256({ secret, body, header }: HmacCheck): void {
+function verifyHmacSha256({ secret, body, header }: HmacCheck): void {
   const expected = createHmac('sha256', secret || NOBODY)
     .update(body)
     .digest();

@@ -105,7 +105,7 @@ export interface Library {
   readonly seen: { readonly field: string; readonly args: { readonly [name: string]: unknown } }[];
 }
 
-export const BOOK = {
+const BOOK = {
   __typename: 'Book',
   id: '1',
   title: 'Solaris',
