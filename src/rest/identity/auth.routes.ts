@@ -1,4 +1,4 @@
-import { param, routes } from 'rest-graphql-bridge';
+import { routes } from 'rest-graphql-bridge';
 import { route } from '../route.js';
 import {
   JsonWebKeySetDocument,
@@ -6,6 +6,7 @@ import {
   LogoutDocument,
   RefreshTokensDocument,
 } from './auth.generated.js';
+import { deviceHeader, withDevice } from './device-fingerprint.js';
 import { neverStored } from './never-stored.js';
 
 const tags = ['Authentication'];
@@ -20,11 +21,9 @@ export const authRoutes = routes(import.meta.url, [
     security: [],
     tags,
     summary: 'Log in with e-mail address and password',
-    headers: { 'x-device-fingerprint': param.string() },
+    headers: deviceHeader,
     body: { variable: 'input' },
-    variables: ({ body, headers }) => ({
-      input: { ...body, deviceFingerprint: body.deviceFingerprint ?? headers['x-device-fingerprint'] },
-    }),
+    variables: withDevice,
     nulls: { assertionOptions: 'omit' },
     status: ({ login }) => ('mfaToken' in login ? 202 : 200),
     responseHeaders: neverStored,
@@ -36,11 +35,9 @@ export const authRoutes = routes(import.meta.url, [
     security: [],
     tags,
     summary: 'Exchange a refresh token, once, for a new pair of tokens',
-    headers: { 'x-device-fingerprint': param.string() },
+    headers: deviceHeader,
     body: { variable: 'input' },
-    variables: ({ body, headers }) => ({
-      input: { ...body, deviceFingerprint: body.deviceFingerprint ?? headers['x-device-fingerprint'] },
-    }),
+    variables: withDevice,
     status: 200,
     responseHeaders: neverStored,
   }),

@@ -1,6 +1,7 @@
 import { param, routes } from 'rest-graphql-bridge';
 import { pageOf, pageQuery } from '../page-query.js';
 import { route } from '../route.js';
+import { deviceHeader, withDevice } from './device-fingerprint.js';
 import { neverStored } from './never-stored.js';
 import {
   CreateSsoProviderDocument,
@@ -66,11 +67,9 @@ export const ssoRoutes = routes(import.meta.url, [
     security: [],
     tags,
     summary: 'Exchange the one-time code of a login by a provider for tokens',
-    headers: { 'x-device-fingerprint': param.string() },
+    headers: deviceHeader,
     body: { variable: 'input' },
-    variables: ({ body, headers }) => ({
-      input: { ...body, deviceFingerprint: body.deviceFingerprint ?? headers['x-device-fingerprint'] },
-    }),
+    variables: withDevice,
     status: 200,
     responseHeaders: neverStored,
   }),

@@ -3,12 +3,12 @@ import type { RequestContext } from '../../../context.js';
 import { SsoIdentity } from '../../../entities/identity/sso-identity.js';
 import type { SsoProvider } from '../../../entities/identity/sso-provider.js';
 import { User, UserRole } from '../../../entities/identity/user.js';
-import { newId } from '../../../entities/ids.js';
 import { AppError } from '../../../errors.js';
 import { newEvent } from '../../../events/catalogue.js';
 import { transactional, type Unit } from '../../../events/transaction.js';
 import type { SsoProfile } from '../../../integrations/sso/sso-protocol.js';
 import { recordAudit } from '../../audit/index.js';
+import { newUser } from '../users/new-user.js';
 import { holdRoles, isEmailTaken } from '../users/user-rules.js';
 import { followGroups } from './follow-groups.js';
 import { roleFromGroups } from './group-roles.js';
@@ -119,20 +119,7 @@ async function makeUser(admission: Admission, unit: Unit, role: UserRole): Promi
   const { organizationId } = provider;
   const email = vouchedEmail(admission);
   const name = (profile.name ?? email.slice(0, email.lastIndexOf('@'))).slice(0, 255);
-  const now = context.services.now();
-  const user = unit.em.create(User, {
-    id: newId('usr'),
-    organizationId,
-    email,
-    name,
-    role,
-    passwordHash: null,
-    active: true,
-    platformRoles: [],
-    createdAt: now,
-    updatedAt: now,
-  });
-  await unit.em.flush();
+  const user = await newUser(unit, { organizationId, email, name, role }, context.services.now());
   const { id } = user;
   unit.record(newEvent('user.created', organizationId, { id, email, name, role, source: provider.provider }));
   await link(admission, unit, user);

@@ -1,12 +1,12 @@
 import { itsmCaller, type RequestContext } from '../../../context.js';
-import { User } from '../../../entities/identity/user.js';
-import { newId } from '../../../entities/ids.js';
+import type { User } from '../../../entities/identity/user.js';
 import { newEvent } from '../../../events/catalogue.js';
 import { transactional } from '../../../events/transaction.js';
 import { auditSource, recordAudit } from '../../audit/index.js';
 import { queueMail } from '../../mail/index.js';
 import { validate } from '../../validate.js';
 import { holdTeams, join } from './memberships.js';
+import { newUser } from './new-user.js';
 import { type CreateUser, createUserSchema } from './user-input.js';
 import { emailTaken, isEmailTaken, requireRank } from './user-rules.js';
 
@@ -23,20 +23,7 @@ export async function createUser(context: RequestContext, input: CreateUser): Pr
   return transactional(context, async (unit) => {
     const { em, record } = unit;
     await holdTeams(em, teamIds ?? []);
-    const now = services.now();
-    const user = em.create(User, {
-      id: newId('usr'),
-      organizationId,
-      email,
-      name,
-      role,
-      passwordHash: null,
-      active: true,
-      platformRoles: [],
-      createdAt: now,
-      updatedAt: now,
-    });
-    await em.flush();
+    const user = await newUser(unit, { organizationId, email, name, role }, services.now());
     const { id } = user;
     const memberships = (teamIds ?? []).map((teamId) => ({ teamId, userId: id, organizationId }));
     await join(em, memberships);
