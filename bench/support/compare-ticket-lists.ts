@@ -1,5 +1,6 @@
 import { newId } from '../../src/entities/ids.js';
-import { compare, type Effort, inArena, type Peer, type ServerFiles, userCredential } from './contest.js';
+import { userCredential } from '../../test/support/credentials.js';
+import { compare, type Effort, inArena, type Peer, type ServerFiles } from './contest.js';
 import { seedTickets } from './seed-tickets.js';
 
 const TENANTS = 10;

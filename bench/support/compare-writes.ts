@@ -1,13 +1,7 @@
 import { newUuid } from '../../src/entities/ids.js';
 import { Pipeline } from '../../src/entities/pipelines/pipeline.js';
-import {
-  clientCredential,
-  compare,
-  type Effort,
-  inArena,
-  type ServerFiles,
-  userCredential,
-} from './contest.js';
+import { clientCredential, userCredential } from '../../test/support/credentials.js';
+import { compare, type Effort, inArena, type ServerFiles } from './contest.js';
 
 const yamlDefinition = `apiVersion: v1
 name: bench

@@ -10,7 +10,7 @@ import { parseConfig } from '../../src/config.js';
 import { startEmbeddedPostgres } from '../../src/database/embedded-postgres.js';
 import { migrate } from '../../src/database/migrate.js';
 import { createOrm } from '../../src/database/orm.js';
-import { DEMO_PASSWORD, type DemoTenant, seedDemo } from '../../src/domain/identity/index.js';
+import { type DemoTenant, seedDemo } from '../../src/domain/identity/index.js';
 import { createSecretBox } from '../../src/secret-box.js';
 
 /** Modules of the two servers, each run in a process of its own. */
@@ -109,25 +109,6 @@ async function stop(child: ChildProcess): Promise<void> {
   const gone = once(child, 'exit');
   child.kill('SIGTERM');
   await gone;
-}
-
-/** The Authorization header of a demo user. */
-export async function userCredential(app: string, email: string): Promise<Record<string, string>> {
-  const response = await fetch(`${app}/v1/auth/login`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email, password: DEMO_PASSWORD }),
-  });
-  const { accessToken } = (await response.json()) as { accessToken: string };
-  return { authorization: `Bearer ${accessToken}` };
-}
-
-/** The Authorization header of a demo client. */
-export async function clientCredential(app: string, clientId: string): Promise<Record<string, string>> {
-  const body = { grant_type: 'client_credentials', client_id: clientId, client_secret: DEMO_PASSWORD };
-  const response = await fetch(`${app}/oidc/token`, { method: 'POST', body: new URLSearchParams(body) });
-  const { access_token } = (await response.json()) as { access_token: string };
-  return { authorization: `Bearer ${access_token}` };
 }
 
 /** A line per peer behind the first, with its rate as a ratio of the first one's. */
