@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { z } from 'zod';
 import { defineJob } from '../../src/jobs/define-job.js';
 import { eventually } from '../support/eventually.js';
-import { deferred, type JobHouse, openJobHouse, openJobNode, runJob as job } from './job-house.js';
+import { type JobHouse, runJob as job, openJobHouse } from './job-house.js';
 
 describe('job runner', () => {
   let house: JobHouse;
@@ -16,7 +16,7 @@ describe('job runner', () => {
   const rows = () => house.rows();
 
   it('runs a job soon after it was enqueued, with its payload, and leaves no row', async () => {
-    const ran = deferred();
+    const ran = Promise.withResolvers<void>();
     const seen: unknown[] = [];
     const { runner } = await node([
       job(async (input, { attempt, signal, services }) => {
@@ -76,7 +76,7 @@ describe('job runner', () => {
   });
 
   it('a worker takes no more than it can start: another one gets the rest at once', async () => {
-    const held = deferred();
+    const held = Promise.withResolvers<void>();
     const here: string[] = [];
     const there: string[] = [];
     const busy = await node(
@@ -138,7 +138,7 @@ describe('job runner', () => {
   it('refuses a stored payload at run, naming the field in the log, and does not try again', async () => {
     const ran: string[] = [];
     const worker = await node([job(async ({ runId }) => void ran.push(runId))]);
-    await database.orm.em
+    await house.database.orm.em
       .fork()
       .execute(
         `insert into jobs.agenda_jobs (name, next_run_at, data) values ('execute-run', now(), '{"runId": 7}')`,
@@ -199,7 +199,7 @@ describe('job runner', () => {
 
   it('keeps a long job locked beyond its lock lifetime', async () => {
     const ran: string[] = [];
-    const held = deferred();
+    const held = Promise.withResolvers<void>();
     const long = () =>
       job(
         async ({ runId }) => {
@@ -220,11 +220,11 @@ describe('job runner', () => {
   it('lives in a schema of its own that the entities do not know', async () => {
     const { runner } = await node([], { role: 'api' });
     expect(runner.healthy()).toBe(true);
-    expect(await database.orm.schema.getUpdateSchemaSQL({ wrap: false })).toBe('');
+    expect(await house.database.orm.schema.getUpdateSchemaSQL({ wrap: false })).toBe('');
   });
 
   it('several processes may prepare the store at once', async () => {
-    await database.orm.em.fork().execute('drop schema jobs cascade');
+    await house.database.orm.em.fork().execute('drop schema jobs cascade');
     const nodes = await Promise.all(Array.from({ length: 5 }, () => node([], { role: 'worker' })));
     expect(nodes.map(({ runner }) => runner.healthy())).toEqual([true, true, true, true, true]);
     expect(nodes.flatMap(({ lines }) => lines.filter((line) => Number(line['level']) >= 40))).toEqual([]);

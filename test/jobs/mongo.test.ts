@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defineJob, type JobTools } from '../../src/jobs/define-job.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
-import { deferred, type JobNode, openJobNode } from './job-house.js';
+import { type JobNode, openJobNode } from './job-house.js';
 
 const mongodbUrl = process.env['MONGODB_URL'];
 if (mongodbUrl === undefined)
@@ -98,7 +98,7 @@ describe('job runner whose MongoDB is away', () => {
 
   it('repeats, drains and hands over', async () => {
     const attempts: number[] = [];
-    const held = deferred();
+    const held = Promise.withResolvers<void>();
     const first = await node(async (runId, { attempt, signal }) => {
       attempts.push(attempt);
       if (runId === 'fails') throw new Error('no luck');
