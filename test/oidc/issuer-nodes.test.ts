@@ -1,30 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { DEMO_PASSWORD, type DemoTenant, seedDemo } from '../../src/domain/identity/index.js';
+import { DEMO_PASSWORD, type DemoTenant } from '../../src/domain/identity/index.js';
 import { OidcArtifact } from '../../src/entities/identity/oidc-artifact.js';
 import { startNode, type TestNode } from '../identity/node.js';
 import { openCuttableProxy } from '../support/cuttable-proxy.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
 import { authorize, REDIRECT_URI } from './authorization.js';
-import { type ServedIssuer, serveIssuer } from './served-issuer.js';
+import { type IssuerHouse, openIssuerHouse, type ServedIssuer, serveIssuer } from './served-issuer.js';
 
+let house: IssuerHouse;
 let database: TestDatabase;
 let node: TestNode;
 let acme: DemoTenant;
 let served: ServedIssuer;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  node = await startNode(database.url);
-  ({ acme } = await seedDemo(node.services));
-  served = await serveIssuer(node);
+  house = await openIssuerHouse();
+  ({ database, node, acme, served } = house);
 });
 
-afterAll(async () => {
-  await served.close();
-  await node.close();
-  await database.close();
-});
+afterAll(() => house.close());
 
 describe('several nodes', () => {
   it('sign with a new key as soon as one of them has made it, and go on publishing the old one', async () => {

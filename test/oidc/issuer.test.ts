@@ -1,31 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import * as client from 'openid-client';
-import { DEMO_PASSWORD, type DemoTenant, seedDemo } from '../../src/domain/identity/index.js';
+import { DEMO_PASSWORD, type DemoTenant } from '../../src/domain/identity/index.js';
 import { User } from '../../src/entities/identity/user.js';
-import { startNode, type TestNode } from '../identity/node.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
 import { authorize, begin, discover, REDIRECT_URI } from './authorization.js';
 import { Browser } from './browser.js';
-import { type ServedIssuer, serveIssuer } from './served-issuer.js';
+import { type IssuerHouse, openIssuerHouse, type ServedIssuer } from './served-issuer.js';
 
+let house: IssuerHouse;
 let database: TestDatabase;
-let node: TestNode;
 let acme: DemoTenant;
 let served: ServedIssuer;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  node = await startNode(database.url);
-  ({ acme } = await seedDemo(node.services));
-  served = await serveIssuer(node);
+  house = await openIssuerHouse();
+  ({ database, acme, served } = house);
 });
 
-afterAll(async () => {
-  await served.close();
-  await node.close();
-  await database.close();
-});
+afterAll(() => house.close());
 
 describe('the embedded issuer', () => {
   it('describes itself and publishes keys without private halves', async () => {

@@ -1,9 +1,15 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { createSigningKeys, type SigningKeys } from '../../src/domain/identity/index.js';
+import {
+  createSigningKeys,
+  type DemoTenant,
+  type SigningKeys,
+  seedDemo,
+} from '../../src/domain/identity/index.js';
 import { createOidcIssuer } from '../../src/oidc/create-oidc-issuer.js';
-import type { TestNode } from '../identity/node.js';
+import { startNode, type TestNode } from '../identity/node.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
 export interface ServedIssuer {
   origin: string;
@@ -35,6 +41,33 @@ export async function serveIssuer(node: TestNode, publicUrl?: string): Promise<S
       await new Promise((resolve) => server.close(resolve));
       embedded.close();
       await keys.close();
+    },
+  };
+}
+
+export interface IssuerHouse {
+  database: TestDatabase;
+  node: TestNode;
+  acme: DemoTenant;
+  served: ServedIssuer;
+  close(): Promise<void>;
+}
+
+/** A database with the demo data and one node whose issuer is served. */
+export async function openIssuerHouse(): Promise<IssuerHouse> {
+  const database = await createTestDatabase();
+  const node = await startNode(database.url);
+  const { acme } = await seedDemo(node.services);
+  const served = await serveIssuer(node);
+  return {
+    database,
+    node,
+    acme,
+    served,
+    async close() {
+      await served.close();
+      await node.close();
+      await database.close();
     },
   };
 }
