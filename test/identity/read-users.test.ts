@@ -13,10 +13,11 @@ let foreign: UserHouse['foreign'];
 let teams: UserHouse['teams'];
 let idOf: UserHouse['idOf'];
 let add: UserHouse['add'];
+let invitationOf: UserHouse['invitationOf'];
 
 beforeAll(async () => {
   house = await openUserHouse();
-  ({ app, admin, manager, agent, user, foreign, teams, idOf, add } = house);
+  ({ app, admin, manager, agent, user, foreign, teams, idOf, add, invitationOf } = house);
 });
 afterAll(() => house?.close());
 
@@ -87,7 +88,9 @@ describe('GET /v1/users', () => {
   });
 
   it('takes one statement for users and one for their teams, however many there are', async () => {
-    await Promise.all([add(), add({ teamIds: [teams['acme']] })]);
+    const more = await Promise.all([add(), add({ teamIds: [teams['acme']] })]);
+    // Sending an invitation reads its user too.
+    await Promise.all(more.map(({ email }) => invitationOf(email)));
     const watch = await watchStatements(app.services.orm);
     const { body: page } = await admin('GET', '/v1/users?limit=1000');
     watch.stop();

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { platformTables } from '../../src/rest/tables.js';
+import { watch } from '../runs/watched-run.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { type Call, caller } from '../support/rest.js';
 
@@ -148,14 +148,11 @@ describe('a run', () => {
     const { runId } = started.body;
     const credential = await app.platform('demo-engineer');
 
-    const streamed: string[] = [];
-    const url = app.url.replace('http', 'ws');
-    const socket = new WebSocket(`${url}/api/v1/runs/${runId}/stream?after=0`, { headers: credential });
-    socket.on('message', (data) => streamed.push(String(data)));
-    await once(socket, 'close');
+    const { messages, closed } = watch(app.url, runId, { after: 0, credential });
+    await closed;
 
     const client = createClient({
-      url: `${url}/graphql`,
+      url: `${app.url.replace('http', 'ws')}/graphql`,
       webSocketImpl: WebSocket,
       connectionParams: credential,
     });
@@ -166,7 +163,7 @@ describe('a run', () => {
 
     const polled = await engineer('GET', `/api/v1/runs/${runId}`);
     expect(polled.body).toMatchObject({ overallStatus: 'FAILED', triggeredBy: '•••' });
-    for (const text of [JSON.stringify(polled.body), streamed.join(), subscribed.join()]) {
+    for (const text of [JSON.stringify(polled.body), JSON.stringify(messages), subscribed.join()]) {
       expect(text).not.toContain(mail);
       expect(text).toMatch(/convert.*•••|•••.*convert/i);
     }

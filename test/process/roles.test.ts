@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { WebSocket } from 'ws';
+import { watch } from '../runs/watched-run.js';
 import { clientCredential } from '../support/credentials.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Call, caller } from '../support/rest.js';
@@ -49,15 +49,6 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-function end(runId: string): Promise<number> {
-  const address = `${api.url.replace('http', 'ws')}/api/v1/runs/${runId}/stream`;
-  const socket = new WebSocket(address, { headers: credential });
-  return new Promise((resolve, reject) => {
-    socket.on('close', resolve);
-    socket.on('error', reject);
-  });
-}
-
 /** Ids of the runs a process took up, by its log. */
 function takenUp(server: ServerProcess): string[] {
   const records = server.lines.map((line) => JSON.parse(line) as { msg: string; runId?: string });
@@ -74,7 +65,9 @@ describe('ROLE', () => {
       Array.from({ length: RUNS }, () => engineer('POST', `/api/v1/pipelines/${pipeline.id}/run`)),
     );
     const runIds = started.map(({ body }) => body.runId as string);
-    expect(await Promise.all(runIds.map(end))).toEqual(runIds.map(() => 1000));
+    expect(await Promise.all(runIds.map((runId) => watch(api.url, runId, { credential }).closed))).toEqual(
+      runIds.map(() => 1000),
+    );
     const runs = await Promise.all(runIds.map((runId) => engineer('GET', `/api/v1/runs/${runId}`)));
     expect(runs.map(({ body }) => [body.overallStatus, body.attempts])).toEqual(
       runIds.map(() => ['COMPLETED', 1]),

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { Client } from 'pg';
-import { WebSocket } from 'ws';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Call, caller } from '../support/rest.js';
+import { type Watched, watch } from './watched-run.js';
 
 export interface RunHouse {
   app: TestApp;
@@ -15,26 +14,6 @@ export interface RunHouse {
   start(pipelineId: string, body?: object): Promise<string>;
   watch(runId: string, options?: { after?: number; credential?: Record<string, string> }): Watched;
   close(): Promise<void>;
-}
-
-export interface Message {
-  type: 'run' | 'task' | 'log';
-  seq: number;
-  runId: string;
-  timestamp: string;
-  status?: string;
-  taskId?: string;
-  level?: string;
-  message?: string;
-}
-
-export interface Watched {
-  socket: WebSocket;
-  messages: Message[];
-  /** Resolves with the close code. */
-  closed: Promise<number>;
-  /** Resolves when a message fits. */
-  until(fits: (message: Message) => boolean): Promise<Message>;
 }
 
 export async function openRunHouse(): Promise<RunHouse> {
@@ -70,35 +49,6 @@ export async function openRunHouse(): Promise<RunHouse> {
       await warehouse.end();
       await app.close();
       await database.close();
-    },
-  };
-}
-
-function watch(
-  url: string,
-  runId: string,
-  options: { after?: number; credential: Record<string, string> },
-): Watched {
-  const { after, credential } = options;
-  const query = after === undefined ? '' : `?after=${after}`;
-  const address = `${url.replace('http', 'ws')}/api/v1/runs/${runId}/stream${query}`;
-  const socket = new WebSocket(address, { headers: credential });
-  const messages: Message[] = [];
-  socket.on('message', (data) => {
-    messages.push(JSON.parse(String(data)));
-    socket.emit('seen');
-  });
-  const closed = new Promise<number>((resolve) => socket.once('close', resolve));
-  return {
-    socket,
-    messages,
-    closed,
-    async until(fits) {
-      for (;;) {
-        const found = messages.find(fits);
-        if (found) return found;
-        await once(socket, 'seen');
-      }
     },
   };
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { type Message, openRunHouse, type RunHouse } from './run-house.js';
+import { openRunHouse, type RunHouse } from './run-house.js';
+import type { Message } from './watched-run.js';
 
 let house: RunHouse;
 beforeAll(async () => {

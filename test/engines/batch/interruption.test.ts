@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../support/eventually.js';
 import { type EngineFixture, execute, inline, openEngine, readParquet, sql } from './engine-fixture.js';
 
 /** Hours of work that need no memory. */
@@ -28,17 +29,6 @@ async function engineChildren(parent: number): Promise<number[]> {
   return pids.filter((_, index) => lines[index]?.includes('batch/child.js')).map(Number);
 }
 
-const PATIENCE_MS = 10_000;
-
-/** Polls what only /proc knows. */
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + PATIENCE_MS;
-  while (!(await holds())) {
-    if (performance.now() > end) throw new Error(`Waited in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
 /** Resolves when a task has used the processor, so that it is certainly inside its statement. */
 async function busy(pid: number): Promise<void> {
   const ticks = async () => {
@@ -46,7 +36,7 @@ async function busy(pid: number): Promise<void> {
     return Number(fields[11]) + Number(fields[12]);
   };
   const start = await ticks();
-  await until('the engine to work', async () => (await ticks()) >= start + 20);
+  await eventually(async () => (await ticks()) >= start + 20);
 }
 
 async function onlyChild(): Promise<number> {
@@ -151,7 +141,7 @@ function startHost({ options }: EngineFixture): ChildProcess {
 }
 
 async function gone(pid: number): Promise<void> {
-  await until('the engine process to end', async () => {
+  await eventually(async () => {
     const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
     return state === undefined || state.includes(') Z ');
   });
