@@ -177,7 +177,7 @@ retry: { type: fixed, interval: PT0.2S, maxAttempts: 50 }
   });
 
   it('is given up when it takes longer than the timeout of its pipeline', async () => {
-    const pipelineId = await house.createPipeline(slow, { timeoutSeconds: 1 });
+    const pipelineId = await house.createPipeline(slow, { timeoutSeconds: 3 });
     const runId = await house.start(pipelineId);
     await house.watch(runId).closed;
     expect((await house.engineer('GET', `/api/v1/runs/${runId}`)).body).toMatchObject({
