@@ -13,6 +13,7 @@ import { newUuid } from '../entities/ids.js';
 import { describeClient } from '../gateway/describe-client.js';
 import { type ErrorSurface, logThrown } from '../gateway/error-handler.js';
 import { createExplorer } from '../gateway/explorer.js';
+import { otherMethods } from '../gateway/other-methods.js';
 import { createPasswordPage } from '../gateway/password-page.js';
 import type { RateLimits } from '../gateway/rate-limit/rate-limits.js';
 import { recordOf, requestIdOf } from '../gateway/request-record.js';
@@ -146,6 +147,8 @@ export async function openRoutes(
   return {
     mount(app) {
       mountIssuer(app);
+      const others = otherMethods('OPTIONS, POST');
+      app.options('/graphql', others);
       if (config.graphqlExplorer) {
         app.use(
           createExplorer({ endpoint: '/graphql', loginPath: config.seedDemo ? '/v1/auth/login' : undefined }),
@@ -155,6 +158,7 @@ export async function openRoutes(
       app.use(upstreams.middleware);
       app.use(sso);
       app.use('/graphql', graph.router);
+      app.all('/graphql', others);
       app.use(bridge.middleware);
     },
     upgrade(request, socket, head, refuse) {

@@ -5,6 +5,7 @@ import { compress } from './compress.js';
 import { createErrorHandler, type ErrorSurface, type FailureAnswers } from './error-handler.js';
 import { health, type Readiness } from './health.js';
 import { createMetrics, type Metrics, type PoolCounts } from './metrics.js';
+import { otherMethods } from './other-methods.js';
 import { recordOf } from './request-record.js';
 import { securityHeaders } from './security-headers.js';
 
@@ -34,8 +35,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   // Express's own ETag hashes every body it sends, and `x-powered-by` helps nobody but attackers.
   app.disable('etag').disable('x-powered-by').enable('case sensitive routing');
   app.use(observe(options.log, metrics), securityHeaders, compress());
-  app.get('/health', health(options.readiness));
-  app.get('/metrics', metrics.handler);
+  app.route('/health').get(health(options.readiness)).all(otherMethods('GET, HEAD, OPTIONS'));
+  app.route('/metrics').get(metrics.handler).all(otherMethods('GET, HEAD, OPTIONS'));
   options.mount(app);
   app.use(failures.notFound, failures.errorHandler);
   return { app, metrics, failures, close: () => metrics.close() };

@@ -53,6 +53,12 @@ export function ssoRouter({ baseUrl, admit, contextOf }: SsoRouterOptions): Rout
     return [gate, ...readers, run];
   }
 
+  const others: [string, RequestHandler<Params>][] = [
+    [PROVIDER, otherMethods(all, () => 'GET, HEAD, OPTIONS')],
+    [CALLBACK, otherMethods(all, (name) => (saml.has(name) ? 'OPTIONS, POST' : 'GET, HEAD, OPTIONS'))],
+    [METADATA, otherMethods(saml, () => 'GET, HEAD, OPTIONS')],
+  ];
+  for (const [path, refuse] of others) router.options(path, refuse);
   router.get(
     PROVIDER,
     serve(PROVIDER, all, async (request, response, context) => {
@@ -83,18 +89,7 @@ export function ssoRouter({ baseUrl, admit, contextOf }: SsoRouterOptions): Rout
       response.type('application/samlmetadata+xml').send(await samlMetadata(context, { baseUrl, tenant }));
     }),
   );
-  router.all(
-    PROVIDER,
-    refuseMethod(all, () => 'GET'),
-  );
-  router.all(
-    CALLBACK,
-    refuseMethod(all, (provider) => (saml.has(provider) ? 'POST' : 'GET')),
-  );
-  router.all(
-    METADATA,
-    refuseMethod(saml, () => 'GET'),
-  );
+  for (const [path, refuse] of others) router.all(path, refuse);
   return router;
 }
 
@@ -112,15 +107,16 @@ function redirect(response: Response, url: URL): void {
   response.status(302).setHeader('location', url.href).end();
 }
 
-function refuseMethod(
+/** Leaves the router for other kinds, or Express would answer their OPTIONS with what it saw of these routes. */
+function otherMethods(
   kinds: ReadonlySet<string>,
   allowed: (provider: string) => string,
 ): RequestHandler<Params> {
   return (request, response, next) => {
     const { provider } = request.params;
-    if (!kinds.has(provider)) return next();
-    const allow = allowed(provider);
-    response.setHeader('allow', allow === 'GET' ? 'GET, HEAD' : allow);
+    if (!kinds.has(provider)) return next('router');
+    response.setHeader('allow', allowed(provider));
+    if (request.method === 'OPTIONS') return void response.status(204).end();
     throw new AppError('METHOD_NOT_ALLOWED', `${request.method} is not allowed here`);
   };
 }
