@@ -7,6 +7,10 @@ import { importSource } from '../scripts/import-source.ts';
 const { compareIdentity } = await importSource<typeof import('./support/compare-identity.ts')>(
   'bench/support/compare-identity.ts',
 );
-for (const line of await compareIdentity({ rounds: 3, seconds: Number(process.env['SECONDS'] ?? 2) })) {
+const { compareServed } = await importSource<typeof import('./support/compare-served.ts')>(
+  'bench/support/compare-served.ts',
+);
+const effort = { rounds: 3, seconds: Number(process.env['SECONDS'] ?? 2) };
+for (const line of [...(await compareIdentity(effort)), await compareServed(effort)]) {
   process.stdout.write(`${line}\n`);
 }
