@@ -15,6 +15,7 @@ import {
   printSchema,
   Source,
   validate,
+  visit,
 } from 'graphql';
 
 /** Scalars as they travel: the bridge deals in JSON values on both sides. A scalar that is missing stops the run. */
@@ -50,7 +51,7 @@ export async function operationTexts(
   schema: GraphQLSchema,
 ): Promise<Map<string, string>> {
   requireKnownScalars(schema);
-  const files = await readOperations(root, folder);
+  const files = withSharedFragments(await readOperations(root, folder));
   const problems = files.flatMap((file) => validate(schema, file.document).map(located));
   problems.push(...repeatedNames(files));
   if (problems.length > 0) throw new Error(problems.join('\n'));
@@ -73,6 +74,30 @@ async function readOperations(root: string, folder: string): Promise<OperationFi
       return { name, document: parseNamed(new Source(text, name)) };
     }),
   );
+}
+
+/** Files of fragments alone are there for all the others: each gets those it spreads. */
+function withSharedFragments(files: readonly OperationFile[]): OperationFile[] {
+  const isShared = ({ document }: OperationFile) =>
+    document.definitions.every(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
+  const shared = files.filter(isShared).flatMap(({ document }) => document.definitions);
+  return files
+    .filter((file) => !isShared(file))
+    .map(({ name, document }) => {
+      const spread = spreadsIn(document);
+      const used = shared.filter((fragment) => 'name' in fragment && spread.has(`${fragment.name?.value}`));
+      return { name, document: { ...document, definitions: [...used, ...document.definitions] } };
+    });
+}
+
+function spreadsIn(document: DocumentNode): Set<string> {
+  const names = new Set<string>();
+  visit(document, {
+    enter(node) {
+      if (node.kind === Kind.FRAGMENT_SPREAD) names.add(node.name.value);
+    },
+  });
+  return names;
 }
 
 function parseNamed(source: Source): DocumentNode {

@@ -48,6 +48,18 @@ describe('typed operations', () => {
     }
   });
 
+  it('share the fragments of a file that holds nothing else', async () => {
+    await put('rest/shelf.graphql', 'fragment Shelf on Book { mood marks }');
+    await put('rest/books/books.graphql', 'query GetBook($id: ID!) { book(id: $id) { id ...Shelf } }');
+    await put('rest/prints/prints.graphql', 'mutation Print($id: ID!) { print(id: $id) { id } }');
+    const texts = await operationTexts(root, 'rest', schema);
+    expect([...texts.keys()]).toEqual(['rest/books/books.generated.ts', 'rest/prints/prints.generated.ts']);
+    expect(texts.get('rest/books/books.generated.ts')).toContain(
+      'export type GetBookQuery = { readonly book: { readonly id: string, readonly mood: Mood, readonly marks: unknown } | null };',
+    );
+    expect(texts.get('rest/prints/prints.generated.ts')).not.toContain('Shelf');
+  });
+
   it.each([
     [
       'a field that is not there',
