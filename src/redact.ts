@@ -49,7 +49,7 @@ const secretNames = new Map<string, boolean>();
 /** Log keys are written in code, so few; the bound only keeps a map with foreign keys from growing without end. */
 const REMEMBERED_NAMES = 2_000;
 
-export function isSecretName(name: string): boolean {
+function isSecretName(name: string): boolean {
   const known = secretNames.get(name);
   if (known !== undefined) return known;
   const secret = SECRET_NAMES.has(name.replace(/[-_]/g, '').toLowerCase());

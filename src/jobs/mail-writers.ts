@@ -1,7 +1,6 @@
 import { accountMails } from '../domain/identity/index.js';
 import type { MailWriters } from '../domain/mail/index.js';
 
-/** Which area writes which mail. */
 export const mailWriters: MailWriters = {
   ...accountMails,
   notice: async (_services, text) => text,

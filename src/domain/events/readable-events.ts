@@ -6,7 +6,7 @@ import { implies } from '../identity/index.js';
 const DAY_MS = 24 * 3_600_000;
 
 /** How far back the log is read. */
-export const EVENTS_READABLE_MS = 30 * DAY_MS;
+const EVENTS_READABLE_MS = 30 * DAY_MS;
 /** A day longer, so that nothing goes while somebody reads or replays it. */
 export const EVENTS_KEPT_MS = 31 * DAY_MS;
 
