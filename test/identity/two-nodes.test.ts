@@ -91,6 +91,11 @@ describe('rotation of the signing keys', () => {
       ),
     );
     expect(made.flat().toSorted()).toEqual(['itsm', 'oidc']);
+    const replacements = await first.database.orm.em.execute(
+      `select after->>'purpose' as purpose from audit_entry
+        where action = 'signing_key.created' and after->'retired' <> '[]' order by 1`,
+    );
+    expect(replacements).toEqual([{ purpose: 'itsm' }, { purpose: 'oidc' }]);
     await soon(async () => (await published(second.url)).length === before.length + 1);
     expect(await published(first.url)).toEqual(await published(second.url));
 

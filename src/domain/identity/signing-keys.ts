@@ -9,6 +9,7 @@ import {
 } from 'jose';
 import type { PublicJwk, Services } from '../../context.js';
 import { SigningKey } from '../../entities/identity/signing-key.js';
+import { recordAudit } from '../audit/index.js';
 import { holdLock } from './advisory-lock.js';
 import { RETIRED_KEYS_VERIFY_MS } from './token-lifetimes.js';
 
@@ -146,7 +147,16 @@ async function replaceKey(
     const active = await em.find(SigningKey, { purpose, retiredAt: null });
     if (!isDue(active)) return false;
     for (const key of active) key.retiredAt = now();
-    em.persist(em.create(SigningKey, { ...(await generate(secrets)), purpose, createdAt: now() }));
+    const fresh = await generate(secrets);
+    em.persist(em.create(SigningKey, { ...fresh, purpose, createdAt: now() }));
+    await em.flush();
+    await recordAudit(em, {
+      organizationId: null,
+      actor: { type: 'system', id: null },
+      action: 'signing_key.created',
+      resource: { type: 'signing_key', id: fresh.kid },
+      after: { purpose, retired: active.map((key) => key.kid) },
+    });
     return true;
   });
   if (made) wake.wake(TOPIC);
