@@ -113,16 +113,17 @@ describe('while PostgreSQL restarts', () => {
     });
     let restarted = false;
     await worker.runner.enqueue('work', { rowId: 'long' });
-    await eventually(() => begun.length === 1);
+    await eventually(() => begun.includes('long'));
     await restart('SIGKILL');
     restarted = true;
-    await eventually(() => ended.length >= 1);
+    await eventually(() => ended.includes('long'));
     const client = new Client({ connectionString: server.url });
     await client.connect();
     await eventually(async () => (await client.query('select from jobs.agenda_jobs')).rowCount === 0);
     await client.end();
-    expect(new Set(ended)).toEqual(new Set(['long']));
-    expect(ended.length).toBeLessThanOrEqual(2);
+    // What the crash took back from earlier jobs comes again as well.
+    const ends = ended.filter((id) => id === 'long');
+    expect([1, 2]).toContain(ends.length);
   });
 
   it('a worker started while the store is away begins when it is there', async () => {

@@ -20,7 +20,7 @@ target: { id: t, type: file, path: counted.parquet, mode: OVERWRITE }
 let database: TestDatabase;
 let dataDir: string;
 let api: ServerProcess;
-let workers: ServerProcess[];
+let workers: ServerProcess[] = [];
 let engineer: Call;
 let credential: Record<string, string>;
 
@@ -41,7 +41,7 @@ beforeAll(async () => {
   workers = await Promise.all([start('one', 'worker'), start('two', 'worker')]);
   credential = await clientCredential(api.url, 'demo-engineer');
   engineer = caller(api.url, credential);
-});
+}, 120_000);
 
 afterAll(async () => {
   await Promise.all([api, ...workers].map((server) => server.kill('SIGTERM')));
