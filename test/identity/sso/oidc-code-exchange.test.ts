@@ -54,6 +54,10 @@ describe('the exchange of the code', () => {
     expect((await call('GET', '/v1/users/me')).status).toBe(200);
     expect(await exchange(body)).toMatchObject(REFUSED);
     expect(await call('GET', '/v1/users/me')).toMatchObject({ body: { error: { code: 'TOKEN_INVALID' } } });
+    const [written] = await house.app.database.orm.em.execute(
+      `select count(*)::int as count from audit_entry where action = 'auth.sso_code_reused'`,
+    );
+    expect(written).toEqual({ count: 1 });
   });
 
   it('works over GraphQL as over REST', async () => {
