@@ -11,6 +11,8 @@ const benches = [
   'read-rows',
   'jobs',
   'events',
+  'webhooks',
+  'webhooks-chaos',
   'engine/batch',
 ];
 const wanted = process.argv.slice(2);

@@ -126,10 +126,11 @@ export async function openWebhookHouse(
         .fork()
         .find(WebhookDelivery, { webhookId }, { filters: false, orderBy: { createdAt: 'asc', id: 'asc' } }),
     async settled(webhookId, count, status) {
+      const settled = `select count(*)::int as count from webhook_delivery
+        where webhook_id = ? and status = ? and lease_owner is null and (attempt > 0 or status = 'failed')`;
       await eventually(async () => {
-        const deliveries = await house.deliveries(webhookId);
-        const free = deliveries.filter((row) => row.status === status && row.leaseOwner === null);
-        return free.length === count && (status !== 'pending' || free.every((row) => row.attempt > 0));
+        const [row] = await database.orm.em.fork().execute<{ count: number }[]>(settled, [webhookId, status]);
+        return row?.count === count;
       });
       return house.deliveries(webhookId);
     },

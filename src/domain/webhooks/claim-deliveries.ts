@@ -44,12 +44,20 @@ const dueOf = (webhooks: string, limit: string) => `
     order by due_at limit ${limit} for update skip locked
   ) due`;
 
+/**
+ * For this statement the commit is not waited for: a crash of the database in that moment undoes the claim or the
+ * outcome, and the delivery is made a second time, which a receiver may always see.
+ */
+export const unawaitedCommit = `unawaited as materialized (
+  select set_config('synchronous_commit', 'off', true) as setting
+)`;
+
 const CLAIM = `
-with picked as materialized (${dueOf('$1', '$5')} union all ${dueOf('$2', '1')}),
+with ${unawaitedCommit}, picked as materialized (${dueOf('$1', '$5')} union all ${dueOf('$2', '1')}),
 claimed as (
   update webhook_delivery delivery set lease_owner = $4, lease_until = now() + make_interval(secs => $6),
     attempt = least(attempt + 1, max_attempts)
-  from picked where delivery.id = picked.id
+  from picked where delivery.id = picked.id and (select setting from unawaited) is not null
   returning delivery.id, delivery.webhook_id, delivery.event_id, delivery.attempt, delivery.max_attempts
 )
 select claimed.id, claimed.webhook_id as "webhookId", claimed.attempt, claimed.max_attempts as "maxAttempts",

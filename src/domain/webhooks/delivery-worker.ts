@@ -108,8 +108,10 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   }
 
   function finish(settlement: Settlement): void {
-    shares.answered(settlement.webhookId, settlement.status === 'delivered');
+    const { id, webhookId, status } = settlement;
+    shares.answered(webhookId, id, status === 'delivered');
     settling.add(settlement);
+    if (shares.hasTurn(webhookId)) claiming.run();
   }
 
   async function keepLeases(): Promise<void> {

@@ -5,8 +5,11 @@ import { matchesCreator } from './matching-events.js';
 /** Events taken in one transaction; each makes as many rows as its organization has matching webhooks. */
 const BATCH = 500;
 
-/** One node at a time; another one that comes meanwhile leaves, since this one looks again. */
-const BEGIN = `begin; select seq from webhook_position where id = 1 for update skip locked`;
+/**
+ * One node at a time; another one that comes meanwhile leaves, since this one looks again. The commit is not waited for:
+ * a crash of the database takes deliveries and position back together, and the events are queued again.
+ */
+const BEGIN = `begin; set local synchronous_commit = off; select seq from webhook_position where id = 1 for update skip locked`;
 
 const MATCHING = `
 with event as materialized (
@@ -92,9 +95,9 @@ async function queueBatch(client: PoolClient, now: () => Date): Promise<Queued> 
 }
 
 async function lockedPosition(client: PoolClient): Promise<string | undefined> {
-  // A message of two statements answers with two results, which the types do not know.
+  // A message of three statements answers with three results, which the types do not know.
   const results = (await client.query(BEGIN)) as unknown as { rows: { seq: string }[] }[];
-  return results[1]?.rows[0]?.seq;
+  return results[2]?.rows[0]?.seq;
 }
 
 async function matchesAfter(client: PoolClient, position: string): Promise<Match[]> {

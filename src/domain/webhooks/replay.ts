@@ -34,10 +34,12 @@ where webhook.id = ? and event.seq is not null and event.timestamp >= ?
   and ${matchesCreator}
 order by event.timestamp, event.id limit ${MAX_REPLAYED + 1}`;
 
+/** What the workers queue at this very moment is delivered by them. */
 const QUEUE = `
 insert into webhook_delivery (id, webhook_id, organization_id, event_id, event_type, generation, due_at, created_at)
 select added.id, ?, ?, added.event_id, added.event_type, added.generation, ?, ?
-from jsonb_to_recordset(?::jsonb) as added(id text, event_id text, event_type text, generation int)`;
+from jsonb_to_recordset(?::jsonb) as added(id text, event_id text, event_type text, generation int)
+on conflict (webhook_id, event_id, generation) do nothing`;
 
 interface MatchingEvent {
   id: string;

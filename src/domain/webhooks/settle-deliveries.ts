@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { WebhookAttempt } from '../../entities/webhooks/webhook-attempt.js';
 import type { WebhookDeliveryStatus } from '../../entities/webhooks/webhook-delivery.js';
+import { unawaitedCommit } from './claim-deliveries.js';
 
 /** How one attempt ended, or why there was none. */
 export interface Settlement {
@@ -29,13 +30,14 @@ const assignments = `
 
 /** Only what this worker still holds, and a success ends a row of failures. */
 const SETTLE = `
-with outcome as materialized (
+with ${unawaitedCommit}, outcome as materialized (
   select * from unnest($1::text[], $2::int[], $3::text[], $4::int[], $5::int[], $6::jsonb[], $7::timestamptz[], $8::timestamptz[])
     as outcome(id, attempt, status, code, milliseconds, record, ended_at, due_at)
 ), settled as (
   update webhook_delivery delivery set ${assignments}
   from outcome
   where delivery.id = outcome.id and delivery.lease_owner = $9 and delivery.attempt = outcome.attempt
+    and (select setting from unawaited) is not null
   returning delivery.id, delivery.webhook_id, delivery.status
 ), recovered as (
   update webhook set consecutive_failures = 0
