@@ -95,7 +95,12 @@ function impatientSocket(): Socket {
  * query in flight rejects on its own and the pool drops the connection.
  */
 function surviveLostConnections(pool: Pool, log: Logger | undefined): void {
-  const report = (error: Error) => log?.warn({ err: error }, 'database connection lost');
-  pool.on('error', report);
-  pool.on('connect', (client) => client.on('error', report));
+  // The pool tells of idle connections once more, with the whole client in the error.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) =>
+    client.on('error', (error) => {
+      // While it ends, our own PostgreSQL may be quicker than the goodbye.
+      if (!pool.ending) log?.warn({ err: error }, 'database connection lost');
+    }),
+  );
 }
