@@ -8,6 +8,7 @@ import type { Settlement } from './settle-deliveries.js';
 import { signedPost } from './signed-post.js';
 
 const SECRETS_REMEMBERED = 1_000;
+const UNSIGNABLE: PostOutcome = { status: null, error: 'secret unreadable', milliseconds: 0 };
 
 export interface Attempts {
   /**
@@ -17,16 +18,24 @@ export interface Attempts {
   make(delivery: ClaimedDelivery, signal: AbortSignal): Promise<Settlement>;
 }
 
-export function createAttempts(services: Pick<Services, 'secrets' | 'webhookSender' | 'now'>): Attempts {
-  const { secrets, webhookSender, now } = services;
+export function createAttempts(
+  services: Pick<Services, 'secrets' | 'webhookSender' | 'now' | 'log'>,
+): Attempts {
+  const { secrets, webhookSender, now, log } = services;
   const opened = new LRUCache<string, string>({ max: SECRETS_REMEMBERED });
 
-  function open(sealed: string): string {
+  /** Undefined when it was sealed under another key: no later attempt would find it better, but each is bounded. */
+  function openOrUndefined(sealed: string): string | undefined {
     const known = opened.get(sealed);
     if (known !== undefined) return known;
-    const secret = secrets.open(sealed);
-    opened.set(sealed, secret);
-    return secret;
+    try {
+      const secret = secrets.open(sealed);
+      opened.set(sealed, secret);
+      return secret;
+    } catch (error) {
+      log.error({ err: error }, 'the secret of a webhook cannot be opened');
+      return undefined;
+    }
   }
 
   return {
@@ -36,7 +45,9 @@ export function createAttempts(services: Pick<Services, 'secrets' | 'webhookSend
       if (url === null || sealedSecret === null || eventId === null)
         return nothingSent(delivery, attemptedAt);
       const event = { id: eventId, type, timestamp, organizationId, payload };
-      const post = signedPost(url, open(sealedSecret), event, attemptedAt);
+      const secret = openOrUndefined(sealedSecret);
+      if (secret === undefined) return settlementOf(delivery, attemptedAt, UNSIGNABLE, attemptedAt);
+      const post = signedPost(url, secret, event, attemptedAt);
       const outcome = await webhookSender.post({ ...post, signal });
       return settlementOf(delivery, attemptedAt, outcome, now());
     },

@@ -108,10 +108,8 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   }
 
   function finish(settlement: Settlement): void {
-    const { id, webhookId, status } = settlement;
-    shares.answered(webhookId, id, status === 'delivered');
+    shares.answered(settlement.webhookId, settlement.status === 'delivered');
     settling.add(settlement);
-    if (shares.hasTurn(webhookId)) claiming.run();
   }
 
   async function keepLeases(): Promise<void> {
