@@ -1,21 +1,17 @@
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import express, { type Express } from 'express';
 import { graphql } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { WebSocketServer } from 'ws';
 import { createExplorer } from '../../src/gateway/explorer.js';
 import { startGateway, type TestGateway } from '../gateway/gateway-server.js';
+import { answerWith, browserPath, buildConsole, launchBrowser, runDocument } from './browser.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const browserPath = process.env['CHROMIUM_PATH'] ?? BROWSERS.find((candidate) => existsSync(candidate));
 
 let gateway: TestGateway;
 let sockets: WebSocketServer;
@@ -23,7 +19,7 @@ let sockets: WebSocketServer;
 let authorizations: { http: Set<string | undefined>; socket: Set<unknown> };
 
 beforeAll(async () => {
-  await promisify(execFile)(process.execPath, [path.join(ROOT, 'scripts/build-console.mjs')]);
+  await buildConsole();
   authorizations = { http: new Set(), socket: new Set() };
   gateway = await startGateway({ mount });
   sockets = new WebSocketServer({ server: gateway.server, path: '/graphql' });
@@ -114,9 +110,6 @@ describe('GET /graphql', () => {
   });
 });
 
-if (browserPath === undefined)
-  console.warn(`Skipped: no Chromium at ${BROWSERS.join(', ')} or CHROMIUM_PATH`);
-
 (browserPath === undefined ? describe.skip : describe)('in a browser', () => {
   let browser: Browser;
   let page: Page;
@@ -124,11 +117,7 @@ if (browserPath === undefined)
   const complaints: string[] = [];
 
   beforeAll(async () => {
-    browser = await chromium.launch({
-      ...(browserPath !== undefined && { executablePath: browserPath }),
-      // The sandbox does not work for root, as whom containers run.
-      chromiumSandbox: process.getuid?.() !== 0,
-    });
+    browser = await launchBrowser();
     page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     page.on('request', (request) => requested.add(request.url()));
     page.on('websocket', (socket) => requested.add(socket.url()));
@@ -139,17 +128,8 @@ if (browserPath === undefined)
 
   afterAll(() => browser.close());
 
-  async function run(query: string): Promise<void> {
-    await page.locator('.graphiql-query-editor .monaco-editor').first().click();
-    await page.keyboard.press('Control+A');
-    await page.keyboard.press('Delete');
-    // As pasted: typed text would have its braces completed by the editor.
-    await page.keyboard.insertText(query);
-    await page.locator('.graphiql-execute-button').click();
-  }
-
-  const answer = (text: string) =>
-    page.locator('.graphiql-response').getByText(text).waitFor({ timeout: 15_000 });
+  const run = (query: string) => runDocument(page, query);
+  const answer = (text: string) => answerWith(page, text);
 
   it('runs a query and a subscription with the token, and nothing leaves the origin', async () => {
     await page.getByLabel('E-mail').fill('agent@acme.test');
