@@ -47,17 +47,23 @@ describe('the exchange of the code', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(401)]);
   });
 
+  /** Simultaneous exchanges of one code may count as reuse too. */
+  async function reusesWritten(): Promise<number> {
+    const [written] = await house.app.database.orm.em.execute<{ count: number }[]>(
+      `select count(*)::int as count from audit_entry where action = 'auth.sso_code_reused'`,
+    );
+    return written?.count ?? 0;
+  }
+
   it('ends the session of a code that comes again', async () => {
     const body = await coded();
+    const before = await reusesWritten();
     const { body: first } = await exchange(body);
     const call = caller(house.app.url, { authorization: `Bearer ${first.accessToken}` });
     expect((await call('GET', '/v1/users/me')).status).toBe(200);
     expect(await exchange(body)).toMatchObject(REFUSED);
     expect(await call('GET', '/v1/users/me')).toMatchObject({ body: { error: { code: 'TOKEN_INVALID' } } });
-    const [written] = await house.app.database.orm.em.execute(
-      `select count(*)::int as count from audit_entry where action = 'auth.sso_code_reused'`,
-    );
-    expect(written).toEqual({ count: 1 });
+    expect(await reusesWritten()).toBe(before + 1);
   });
 
   it('works over GraphQL as over REST', async () => {
