@@ -76,7 +76,14 @@ describe('a login by directory-oidc', () => {
     expect(await logInWith(house, 'directory-oidc')).toMatchObject(NO_ENTRY);
     idp.person = { sub: 'd-agent', email: 'agent@acme.test', email_verified: true };
     const { body } = await logInWith(house, 'directory-oidc');
-    expect(body.user.id).toBe((await userByEmail('agent@acme.test')).id);
+    const { id } = await userByEmail('agent@acme.test');
+    expect(body.user.id).toBe(id);
+    const written = await house.app.database.orm.em.execute(
+      `select after->>'subject' as subject from audit_entry
+        where action = 'sso.identity_linked' and resource_id = ?`,
+      [id],
+    );
+    expect(written).toEqual([{ subject: 'd-agent' }]);
   });
 
   it('believes a provider that says nothing for the domains the organization wrote down', async () => {
