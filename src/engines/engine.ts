@@ -1,4 +1,4 @@
-import type { TaskSpec } from './task-spec.js';
+import type { QualityCheckSpec, TaskSpec } from './task-spec.js';
 
 /** What every back end of a run offers. One session belongs to one run; its state is the Parquet files in the run's directory. */
 
@@ -16,7 +16,53 @@ export interface PostgresConnectionTarget {
   ssl?: boolean | { ca?: string; rejectUnauthorized?: boolean };
 }
 
-export type ConnectionTarget = PostgresConnectionTarget;
+export interface MysqlConnectionTarget {
+  type: 'mysql';
+  host: string;
+  port: number;
+  database: string;
+  user: string;
+  password?: string;
+  ssl?: boolean | { ca?: string; rejectUnauthorized?: boolean };
+}
+
+export interface HttpConnectionTarget {
+  type: 'http';
+  baseUrl: string;
+  /** Credentials included. */
+  headers: Readonly<Record<string, string>>;
+  /** Whether a private address may be reached; set from CONNECTION_ALLOWED_HOSTS. */
+  allowPrivate: boolean;
+}
+
+export type FileConnectionTarget =
+  | {
+      type: 'file';
+      storage: 'local';
+      /** Absolute, below one of `filesRoots`. */
+      root: string;
+    }
+  | {
+      type: 'file';
+      storage: 's3';
+      bucket: string;
+      /** Without slashes at its ends; empty for the whole bucket. */
+      prefix: string;
+      region: string;
+      /** Of an S3-compatible service; Amazon's own when absent. */
+      endpoint?: string;
+      forcePathStyle?: boolean;
+      accessKeyId?: string;
+      secretAccessKey?: string;
+      sessionToken?: string;
+      allowPrivate: boolean;
+    };
+
+export type ConnectionTarget =
+  | PostgresConnectionTarget
+  | MysqlConnectionTarget
+  | HttpConnectionTarget
+  | FileConnectionTarget;
 
 export interface SessionOptions {
   runId: string;
@@ -43,6 +89,16 @@ export interface EngineTask {
   /** Ids of the tasks whose results this one reads; they must have finished before. */
   inputs: readonly string[];
   spec: TaskSpec;
+  /** Tried on the result of a source or transformation. */
+  checks?: readonly QualityCheckSpec[];
+}
+
+/** What one attempt at a task is told besides the task. */
+export interface TaskAttempt {
+  /** Where an incremental source stopped at the last successful run. */
+  watermark?: string;
+  /** How many times the task ran out of memory in this run: each halves the batch and the threads, and spills more. */
+  outOfMemory?: number;
 }
 
 export interface TaskProgress {
@@ -51,7 +107,7 @@ export interface TaskProgress {
   rows: number;
 }
 
-export interface TaskHooks {
+export interface TaskHooks extends TaskAttempt {
   /** Aborting interrupts the task. A reason named `TimeoutError` gives the error kind TIMEOUT, any other CANCELLED. */
   signal: AbortSignal;
   log(level: LogLevel, message: string): void;
@@ -66,6 +122,35 @@ export interface TaskOutcome {
   output?: string;
   /** A target only: an earlier attempt of the same run had already written it, so nothing was written now. */
   alreadyDone?: boolean;
+  /** Of an incremental source: the greatest value it read, as text; absent when it read none. */
+  watermark?: string;
+  /** What the task did to succeed all the same. */
+  healing?: readonly TaskHealing[];
+  /** One for each check of the task, in their order. */
+  checks?: readonly QualityCheckResult[];
+  /** Columns of the result, or of the table written. */
+  columns?: readonly ResultColumn[];
+}
+
+export interface TaskHealing {
+  strategy: 'WIDEN_TARGET' | 'QUARANTINE';
+  /** A sentence; without values of rows. */
+  reason: string;
+}
+
+export interface QualityCheckResult {
+  index: number;
+  passed: boolean;
+  /** Rows that break the check, where it is about rows. */
+  failedRows?: number;
+  /** A sentence that says what was found. */
+  message: string;
+}
+
+export interface ResultColumn {
+  name: string;
+  /** DuckDB's name of the type. */
+  type: string;
 }
 
 export interface EngineSession {

@@ -56,8 +56,8 @@ export class BatchSession implements EngineSession {
   }
 
   async #connectionOf(task: EngineTask, signal: AbortSignal): Promise<ConnectionTarget | undefined> {
-    if (!('connection' in task.spec)) return undefined;
-    const name = task.spec.connection;
+    const name = 'connection' in task.spec ? task.spec.connection : undefined;
+    if (name === undefined) return undefined;
     const resolving = this.#options.resolveConnection(name).catch((cause: unknown) => {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new EngineError('CONNECTION', `Connection "${name}" cannot be used: ${reason}`, { cause });

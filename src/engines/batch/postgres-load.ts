@@ -132,6 +132,8 @@ export function writeStatements(plan: LoadPlan): string[] {
       return [...create, lock(plan), `DELETE FROM ${quoted}`, insert(plan)];
     case 'UPSERT':
       return plan.keysAreUnique ? [...create, upsert(plan)] : [...create, lock(plan), merge(plan)];
+    case 'MERGE':
+      throw new EngineError('TARGET', 'Mode MERGE is not supported by this target yet.');
   }
 }
 

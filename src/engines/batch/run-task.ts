@@ -14,7 +14,7 @@ import { runSqlTransformation } from './tasks/sql-transformation.js';
 type Runner<Spec extends TaskSpec> = (context: TaskContext, spec: Spec) => Promise<TaskOutcome>;
 type SpecName = { [S in TaskSpec as `${S['kind']}:${S['type']}`]: S };
 
-const RUNNERS: { [Name in keyof SpecName]: Runner<SpecName[Name]> } = {
+const RUNNERS: { [Name in keyof SpecName]?: Runner<SpecName[Name]> } = {
   'source:file': runFileSource,
   'source:inline': runInlineSource,
   'source:postgres': runPostgresSource,
@@ -33,7 +33,8 @@ const KIND_OF_FAILURE: Record<TaskKind, EngineErrorKind> = {
 export async function runTask(context: TaskContext): Promise<TaskOutcome> {
   const { spec } = context.task;
   try {
-    const run = RUNNERS[`${spec.kind}:${spec.type}` as keyof SpecName] as Runner<TaskSpec>;
+    const run = RUNNERS[`${spec.kind}:${spec.type}` as keyof SpecName] as Runner<TaskSpec> | undefined;
+    if (!run) throw new Error(`The engine has no ${spec.kind} of type ${spec.type}.`);
     return await run(context, spec);
   } catch (error) {
     if (context.signal.aborted) throw abortError(context.signal);
