@@ -27,13 +27,19 @@ async function open({ options }: Extract<ToChild, { type: 'open' }>): Promise<vo
   }
 }
 
-async function execute({ id, task, connection }: Extract<ToChild, { type: 'execute' }>): Promise<void> {
+async function execute({
+  id,
+  task,
+  attempt,
+  connection,
+}: Extract<ToChild, { type: 'execute' }>): Promise<void> {
   const controller = new AbortController();
   running.set(id, controller);
   try {
     if (!instances) throw new Error('A task came before the session was opened.');
     const outcome = await runTask({
       task,
+      attempt,
       connection,
       instances,
       options: instances.options,

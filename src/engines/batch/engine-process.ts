@@ -2,7 +2,14 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, realpath, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { ConnectionTarget, EngineTask, SessionOptions, TaskHooks, TaskOutcome } from '../engine.js';
+import type {
+  ConnectionTarget,
+  EngineTask,
+  SessionOptions,
+  TaskAttempt,
+  TaskHooks,
+  TaskOutcome,
+} from '../engine.js';
 import { EngineError } from '../engine-error.js';
 import { abortError } from './abort.js';
 import type { ChildOptions, FromChild, ToChild } from './messages.js';
@@ -84,7 +91,7 @@ export class EngineProcess {
     hooks.signal.addEventListener('abort', onAbort, { once: true });
     return new Promise<TaskOutcome>((resolve, reject) => {
       this.#pending.set(id, { hooks, resolve, reject });
-      this.#send({ type: 'execute', id, task, ...(connection && { connection }) });
+      this.#send({ type: 'execute', id, task, attempt: attemptOf(hooks), ...(connection && { connection }) });
     }).finally(() => {
       clearTimeout(grace);
       hooks.signal.removeEventListener('abort', onAbort);
@@ -151,6 +158,11 @@ export class EngineProcess {
   #send(message: ToChild): void {
     if (this.#child.connected) this.#child.send(message, () => undefined);
   }
+}
+
+/** What of the hooks is data; the rest are functions of this process. */
+function attemptOf({ watermark, outOfMemory }: TaskHooks): TaskAttempt {
+  return { ...(watermark !== undefined && { watermark }), ...(outOfMemory !== undefined && { outOfMemory }) };
 }
 
 async function makeRunDirectory(path: string): Promise<string> {

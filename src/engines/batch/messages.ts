@@ -1,4 +1,11 @@
-import type { ConnectionTarget, EngineTask, LogLevel, SessionOptions, TaskOutcome } from '../engine.js';
+import type {
+  ConnectionTarget,
+  EngineTask,
+  LogLevel,
+  SessionOptions,
+  TaskAttempt,
+  TaskOutcome,
+} from '../engine.js';
 import type { EngineErrorKind } from '../engine-error.js';
 
 /** What the server process and the engine's child process say to each other over node's IPC channel. */
@@ -7,7 +14,13 @@ export type ChildOptions = Omit<SessionOptions, 'resolveConnection'>;
 
 export type ToChild =
   | { type: 'open'; options: ChildOptions }
-  | { type: 'execute'; id: number; task: EngineTask; connection?: ConnectionTarget }
+  | {
+      type: 'execute';
+      id: number;
+      task: EngineTask;
+      attempt: TaskAttempt;
+      connection?: ConnectionTarget;
+    }
   | { type: 'cancel'; id: number }
   | { type: 'close' };
 

@@ -1,11 +1,12 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { ConnectionTarget, EngineTask, LogLevel } from '../engine.js';
+import type { ConnectionTarget, EngineTask, LogLevel, TaskAttempt } from '../engine.js';
 import { abortError } from './abort.js';
 import type { DuckDbInstances, InstanceName } from './duckdb-instances.js';
 import type { ChildOptions } from './messages.js';
 
 export interface TaskContext {
   task: EngineTask;
+  attempt: TaskAttempt;
   /** Present when the task's spec names a connection. */
   connection: ConnectionTarget | undefined;
   instances: DuckDbInstances;
