@@ -1,6 +1,6 @@
 import type { TaskOutcome } from '../../engine.js';
 import type { ColumnTypes, CsvOptions, FileFormat, FileSourceSpec } from '../../task-spec.js';
-import { readableFiles } from '../file-paths.js';
+import { type FileRules, readableFiles } from '../file-paths.js';
 import { exactSelect, resultPath, saveResult } from '../run-files.js';
 import { fileLiteral, literal } from '../sql-text.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
@@ -26,9 +26,9 @@ const CSV_OPTION_NAMES: Record<keyof CsvOptions, string> = {
 /** Reads a file, or all files of a directory, as DuckDB reads that format, into the run's directory. */
 export async function runFileSource(context: TaskContext, spec: FileSourceSpec): Promise<TaskOutcome> {
   const { task, options } = context;
-  const files = await readableFiles(spec.path, options, (name) => FILE_NAMES[spec.format].test(name));
+  const files = await sourceFiles(spec, options);
   return withDuckDb(context, 'loader', async (connection) => {
-    const from = reader(spec, files);
+    const from = fileReader(spec, files);
     // Only JSON is recognised as integers wide enough to need it, and describing a CSV would sample it twice.
     const select =
       spec.format === 'json' || spec.format === 'ndjson'
@@ -40,7 +40,13 @@ export async function runFileSource(context: TaskContext, spec: FileSourceSpec):
   });
 }
 
-function reader(spec: FileSourceSpec, files: readonly string[]): string {
+/** The real paths of the server's own files that the source means. Throws EngineError SOURCE. */
+export function sourceFiles(spec: FileSourceSpec, rules: FileRules): Promise<string[]> {
+  return readableFiles(spec.path, rules, (name) => FILE_NAMES[spec.format].test(name));
+}
+
+/** A FROM clause over the files. */
+export function fileReader(spec: FileSourceSpec, files: readonly string[]): string {
   // Without hive_partitioning = false a directory named a=b on the way would add a column.
   const shared = [
     `[${files.map(fileLiteral).join(', ')}]`,
