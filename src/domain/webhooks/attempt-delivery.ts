@@ -1,14 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { Services } from '../../context.js';
 import type { PostOutcome } from '../../integrations/webhooks/webhook-sender.js';
-import { attemptRecord, isDelivered } from './attempt-record.js';
+import { attemptRecord, isDelivered, unsignable } from './attempt-record.js';
 import type { ClaimedDelivery } from './claim-deliveries.js';
 import { nextAttemptAt } from './retry-schedule.js';
 import type { Settlement } from './settle-deliveries.js';
 import { signedPost } from './signed-post.js';
 
 const SECRETS_REMEMBERED = 1_000;
-const UNSIGNABLE: PostOutcome = { status: null, error: 'secret unreadable', milliseconds: 0 };
 
 export interface Attempts {
   /**
@@ -46,7 +45,7 @@ export function createAttempts(
         return nothingSent(delivery, attemptedAt);
       const event = { id: eventId, type, timestamp, organizationId, payload };
       const secret = openOrUndefined(sealedSecret);
-      if (secret === undefined) return settlementOf(delivery, attemptedAt, UNSIGNABLE, attemptedAt);
+      if (secret === undefined) return settlementOf(delivery, attemptedAt, unsignable, attemptedAt);
       const post = signedPost(url, secret, event, attemptedAt);
       const outcome = await webhookSender.post({ ...post, signal });
       return settlementOf(delivery, attemptedAt, outcome, now());

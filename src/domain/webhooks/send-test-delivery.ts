@@ -1,10 +1,11 @@
-import type { RequestContext } from '../../context.js';
+import type { RequestContext, Services } from '../../context.js';
 import { newId } from '../../entities/ids.js';
 import type { Webhook } from '../../entities/webhooks/webhook.js';
 import { WebhookDelivery } from '../../entities/webhooks/webhook-delivery.js';
 import { transactional } from '../../events/transaction.js';
-import { attemptRecord, isDelivered } from './attempt-record.js';
-import { signedPost } from './signed-post.js';
+import type { PostOutcome } from '../../integrations/webhooks/webhook-sender.js';
+import { attemptRecord, isDelivered, unsignable } from './attempt-record.js';
+import { type EventEnvelope, signedPost } from './signed-post.js';
 import { deliveriesTopic } from './topics.js';
 
 const TEST_EVENT = 'webhook.test';
@@ -24,8 +25,7 @@ export async function sendTestDelivery(context: RequestContext, webhook: Webhook
     organizationId,
     payload: { message: 'This is a test delivery.', webhook_id: webhookId },
   };
-  const secret = services.secrets.open(webhook.sealedSecret);
-  const outcome = await services.webhookSender.post(signedPost(webhook.url, secret, event, attemptedAt));
+  const outcome = await attemptTest(services, webhook, event, attemptedAt);
   const endedAt = services.now();
   const delivered = isDelivered(outcome);
   return transactional(context, async ({ em, wakeAfterCommit }) => {
@@ -48,4 +48,21 @@ export async function sendTestDelivery(context: RequestContext, webhook: Webhook
       createdAt: attemptedAt,
     });
   });
+}
+
+/** A secret that can't be opened is ours to mend, and shows here as it does in every delivery. */
+async function attemptTest(
+  { secrets, webhookSender, log }: Pick<Services, 'secrets' | 'webhookSender' | 'log'>,
+  { id, url, sealedSecret }: Webhook,
+  event: EventEnvelope,
+  at: Date,
+): Promise<PostOutcome> {
+  let secret: string;
+  try {
+    secret = secrets.open(sealedSecret);
+  } catch (error) {
+    log.error({ err: error, webhookId: id }, 'the secret of a webhook cannot be opened');
+    return unsignable;
+  }
+  return webhookSender.post(signedPost(url, secret, event, at));
 }

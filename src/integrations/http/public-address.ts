@@ -18,20 +18,32 @@ export function isListedHost(hosts: readonly string[], { host, hostname }: URL):
   return hosts.includes(host) || hosts.includes(hostname);
 }
 
+/** How names are resolved, and which addresses a socket may be connected to. */
+export interface AddressPolicy {
+  lookup: typeof lookup;
+  isPublic(address: string): boolean;
+}
+
 /**
  * For a socket's `lookup`: fails unless every address of the name is public. The socket connects to what was vetted
  * here, so a name that changes its mind in between (DNS rebinding) gains nothing.
  */
-export const publicLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    const [first] = addresses ?? [];
-    if (error || !first) return callback(error ?? new Error(`${hostname} has no address`), '', 0);
-    const refused = addresses.find(({ address }) => !isPublicAddress(address));
-    if (refused) return callback(new PrivateAddressError(hostname), '', 0);
-    if (options.all) return callback(null, addresses);
-    return callback(null, first.address, first.family);
-  });
-};
+export function vettingLookup(policy: AddressPolicy): LookupFunction {
+  return (hostname, options, callback) => {
+    policy.lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      const [first] = addresses ?? [];
+      if (error || !first) return callback(error ?? new Error(`${hostname} has no address`), '', 0);
+      const refused = addresses.find(({ address }) => !policy.isPublic(address));
+      if (refused) return callback(new PrivateAddressError(hostname), '', 0);
+      if (options.all) return callback(null, addresses);
+      return callback(null, first.address, first.family);
+    });
+  };
+}
+
+/** The resolver of the machine. */
+export const publicAddresses: AddressPolicy = { lookup, isPublic: isPublicAddress };
+export const publicLookup = vettingLookup(publicAddresses);
 
 /** Names no address: who chose the name is not to learn what it means inside our network. */
 class PrivateAddressError extends Error {

@@ -1,8 +1,14 @@
-import { lookup } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import { rootCertificates } from 'node:tls';
+import { promisify } from 'node:util';
 import { Agent, type Dispatcher } from 'undici';
-import { isListedHost, isPublicAddress, isPublicHost, publicLookup } from '../http/public-address.js';
+import {
+  type AddressPolicy,
+  isListedHost,
+  isPublicHost,
+  publicAddresses,
+  vettingLookup,
+} from '../http/public-address.js';
 
 /** What a receiver said, or why it said nothing. Milliseconds until the status line or the failure. */
 export type PostOutcome =
@@ -41,11 +47,12 @@ export interface WebhookSenderOptions {
   /** PEM; trusted beside the usual authorities. */
   caFile: string | undefined;
   answerTimeoutMs?: number;
+  addresses?: AddressPolicy;
 }
 
 /** @throws Error when `caFile` can't be read */
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
-  const { allowedHosts, caFile, answerTimeoutMs = ANSWER_TIMEOUT_MS } = options;
+  const { allowedHosts, caFile, answerTimeoutMs = ANSWER_TIMEOUT_MS, addresses = publicAddresses } = options;
   const ca = caFile === undefined ? undefined : [...rootCertificates, readFileSync(caFile, 'utf8')];
   const limits = {
     allowH2: false,
@@ -56,8 +63,9 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     bodyTimeout: 0,
   };
   const tls = { timeout: CONNECT_TIMEOUT_MS, rejectUnauthorized: true, ...(ca && { ca }) };
+  const resolve = promisify(addresses.lookup);
   const toAnywhere = new Agent({ ...limits, connect: tls });
-  const toPublic = new Agent({ ...limits, connect: { ...tls, lookup: publicLookup } });
+  const toPublic = new Agent({ ...limits, connect: { ...tls, lookup: vettingLookup(addresses) } });
 
   return {
     async post({ url: text, headers, body, signal }) {
@@ -80,8 +88,8 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       if (url.protocol !== 'https:') return 'isHttps';
       if (isListedHost(allowedHosts, url)) return undefined;
       if (!isPublicHost(url.hostname)) return 'isPublicHost';
-      const addresses = await within(LOOKUP_TIMEOUT_MS, lookup(url.hostname, { all: true })).catch(() => []);
-      return addresses.every(({ address }) => isPublicAddress(address)) ? undefined : 'isPublicHost';
+      const found = await within(LOOKUP_TIMEOUT_MS, resolve(url.hostname, { all: true })).catch(() => []);
+      return found.every(({ address }) => addresses.isPublic(address)) ? undefined : 'isPublicHost';
     },
     async close() {
       await Promise.all([toAnywhere.destroy(), toPublic.destroy()]);
