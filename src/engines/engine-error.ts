@@ -15,6 +15,8 @@ export type EngineErrorKind = (typeof ENGINE_ERROR_KINDS)[number];
 export interface EngineErrorOptions {
   /** True when the same task may succeed if it is simply tried again. */
   transient?: boolean;
+  /** The task within the failed one that the error can be traced to. */
+  taskId?: string;
   cause?: unknown;
 }
 
@@ -23,10 +25,12 @@ export class EngineError extends Error {
   override readonly name = 'EngineError';
   readonly kind: EngineErrorKind;
   readonly transient: boolean;
+  readonly taskId: string | undefined;
 
   constructor(kind: EngineErrorKind, message: string, options: EngineErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.kind = kind;
     this.transient = options.transient ?? false;
+    this.taskId = options.taskId;
   }
 }

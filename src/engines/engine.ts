@@ -80,6 +80,8 @@ export interface SessionOptions {
   filesRoots: readonly string[];
   /** The directory that relative paths start from and may not leave. */
   filesBase: string;
+  /** What `plan` gave. Without it the files of sources are read only by tasks of their own. */
+  tasks?: readonly EngineTask[];
   /** Called in the server process when a task that names the connection starts. Its rejection fails the task as CONNECTION. */
   resolveConnection(name: string): Promise<ConnectionTarget>;
 }
@@ -91,6 +93,16 @@ export interface EngineTask {
   spec: TaskSpec;
   /** Tried on the result of a source or transformation. */
   checks?: readonly QualityCheckSpec[];
+  /** Tasks whose results nothing else reads, in topological order: they are computed as part of this one. */
+  within?: readonly EngineTask[];
+}
+
+/** A task as the run's graph has it. */
+export interface GraphTask extends EngineTask {
+  /** Everything that must finish before: the inputs, and what it merely waits for. */
+  dependsOn: readonly string[];
+  /** It has a retry or a timeout of its own, so it cannot be part of another. */
+  alone?: boolean;
 }
 
 /** What one attempt at a task is told besides the task. */
@@ -130,6 +142,15 @@ export interface TaskOutcome {
   checks?: readonly QualityCheckResult[];
   /** Columns of the result, or of the table written. */
   columns?: readonly ResultColumn[];
+  /** By the ids of the tasks within this one. */
+  within?: Readonly<Record<string, WithinOutcome>>;
+}
+
+/** What is known of a task that was computed as part of another. */
+export interface WithinOutcome {
+  /** Absent where counting would have cost another pass. */
+  rows?: number;
+  columns: readonly ResultColumn[];
 }
 
 export interface TaskHealing {
@@ -162,5 +183,7 @@ export interface EngineSession {
 
 export interface Engine {
   readonly kind: EngineKind;
+  /** Which tasks are carried out as one. Each task given is in the answer once: as a unit, or within one. */
+  plan(tasks: readonly GraphTask[]): readonly EngineTask[];
   open(options: SessionOptions): Promise<EngineSession>;
 }

@@ -1,5 +1,6 @@
-import type { Engine, EngineSession, SessionOptions } from '../engine.js';
+import type { Engine, EngineSession, EngineTask, GraphTask, SessionOptions } from '../engine.js';
 import { BatchSession } from './batch-session.js';
+import { planUnits } from './plan-units.js';
 
 /**
  * DuckDB in a child process per run. User SQL runs in an instance that can reach nothing but the run's own
@@ -7,6 +8,10 @@ import { BatchSession } from './batch-session.js';
  */
 export class BatchEngine implements Engine {
   readonly kind = 'BATCH';
+
+  plan(tasks: readonly GraphTask[]): EngineTask[] {
+    return planUnits(tasks);
+  }
 
   /** Starts the child process (about 150 ms). Rejects with EngineError when it does not come up. */
   open(options: SessionOptions): Promise<EngineSession> {

@@ -58,8 +58,8 @@ async function execute({
 }
 
 function wire(error: unknown): WireError {
-  const { kind, message, transient } = toEngineError(error, 'INTERNAL');
-  return { kind, message, transient };
+  const { kind, message, transient, taskId } = toEngineError(error, 'INTERNAL');
+  return { kind, message, transient, ...(taskId !== undefined && { taskId }) };
 }
 
 function send(message: FromChild, sent?: () => void): void {

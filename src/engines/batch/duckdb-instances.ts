@@ -2,6 +2,8 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { ChildOptions } from './messages.js';
+import { isReadInPlace } from './plan-units.js';
+import { sourceFiles } from './source-files.js';
 import { spillDirectory } from './spill-directory.js';
 import { literal } from './sql-text.js';
 
@@ -14,12 +16,13 @@ const FLOOR_MB: Record<InstanceName, number> = { sandbox: 0, loader: 128 };
 
 /**
  * Two DuckDB instances, because file access is a setting of the whole instance and cannot be changed once taken away.
- * `sandbox` runs the author's SQL and reaches only the run's directory; `loader` runs only the engine's own
- * statements and reaches the file roots too. Neither loads extensions; the sandbox's configuration is locked.
+ * `sandbox` runs the author's SQL and reaches only the run's directory, and the files that sources within its steps
+ * name; `loader` runs only the engine's own statements and reaches the file roots too. Neither loads extensions; the sandbox's configuration is locked.
  */
 export class DuckDbInstances {
   readonly spillDirectory: string;
   readonly #opened = new Map<InstanceName, Promise<DuckDBInstance>>();
+  readonly #readableInPlace = new Set<string>();
 
   private constructor(readonly options: ChildOptions) {
     this.spillDirectory = spillDirectory(options.runDirectory, process.pid);
@@ -36,6 +39,11 @@ export class DuckDbInstances {
   async connect(name: InstanceName): Promise<DuckDBConnection> {
     const instance = await this.#instance(name);
     return instance.connect();
+  }
+
+  /** Whether the sandbox may read these files; one that came after it was opened it may not. */
+  canReadInPlace(files: readonly string[]): boolean {
+    return files.every((file) => this.#readableInPlace.has(file));
   }
 
   #instance(name: InstanceName): Promise<DuckDBInstance> {
@@ -58,18 +66,30 @@ export class DuckDbInstances {
       allow_community_extensions: 'false',
     });
     const roots = name === 'loader' ? await this.#fileRoots() : [];
+    const files = name === 'sandbox' ? await this.#filesReadInPlace() : [];
     const connection = await instance.connect();
     try {
       await connection.run("SET GLOBAL TimeZone = 'UTC'");
       // Not an option at opening: DuckDB 1.5 then shows the limit but spills without one (measured: 392 MB at "8MB").
       await connection.run(`SET max_temp_directory_size = '${Math.ceil(spillMb * SHARE[name])}MB'`);
       await connection.run(`SET allowed_directories = [${[runDirectory, ...roots].map(literal).join(', ')}]`);
+      await connection.run(`SET allowed_paths = [${files.map(literal).join(', ')}]`);
       await connection.run('SET enable_external_access = false');
       if (name === 'sandbox') await connection.run('SET lock_configuration = true');
     } finally {
       connection.closeSync();
     }
     return instance;
+  }
+
+  async #filesReadInPlace(): Promise<string[]> {
+    const inner = (this.options.tasks ?? []).flatMap(({ within }) => within ?? []);
+    const found = await Promise.all(
+      inner.map(({ spec }) => (isReadInPlace(spec) ? sourceFiles(spec, this.options).catch(() => []) : [])),
+    );
+    const files = found.flat();
+    for (const file of files) this.#readableInPlace.add(file);
+    return files;
   }
 
   async #fileRoots(): Promise<string[]> {

@@ -28,6 +28,7 @@ export interface WireError {
   kind: EngineErrorKind;
   message: string;
   transient: boolean;
+  taskId?: string;
 }
 
 export type FromChild =

@@ -1,16 +1,9 @@
 import type { TaskOutcome } from '../../engine.js';
-import type { ColumnTypes, CsvOptions, FileFormat, FileSourceSpec } from '../../task-spec.js';
-import { type FileRules, readableFiles } from '../file-paths.js';
+import type { ColumnTypes, CsvOptions, FileSourceSpec } from '../../task-spec.js';
 import { exactSelect, resultPath, saveResult } from '../run-files.js';
+import { sourceFiles } from '../source-files.js';
 import { fileLiteral, literal } from '../sql-text.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
-
-const FILE_NAMES: Record<FileFormat, RegExp> = {
-  csv: /\.(csv|tsv)(\.gz|\.zst)?$/i,
-  json: /\.json(\.gz|\.zst)?$/i,
-  ndjson: /\.(ndjson|jsonl)(\.gz|\.zst)?$/i,
-  parquet: /\.parquet$/i,
-};
 
 const CSV_OPTION_NAMES: Record<keyof CsvOptions, string> = {
   delimiter: 'delim',
@@ -38,11 +31,6 @@ export async function runFileSource(context: TaskContext, spec: FileSourceSpec):
     context.log('INFO', `${task.id}: ${rows} rows from ${spec.path}`);
     return { rows, bytes, output: resultPath(context, task.id) };
   });
-}
-
-/** The real paths of the server's own files that the source means. Throws EngineError SOURCE. */
-export function sourceFiles(spec: FileSourceSpec, rules: FileRules): Promise<string[]> {
-  return readableFiles(spec.path, rules, (name) => FILE_NAMES[spec.format].test(name));
 }
 
 /** A FROM clause over the files. */

@@ -1,0 +1,63 @@
+import type { EngineTask, GraphTask } from '../engine.js';
+import type { FileSourceSpec, TaskSpec } from '../task-spec.js';
+
+/** A longer chain is cut, so that a run that is taken up again does not start it from its beginning. */
+const MAX_WITHIN = 15;
+
+/**
+ * Puts a file source or a transformation into the one task that reads it, when nothing else waits for it: DuckDB then
+ * streams through them all at once, and no intermediate result is written. `tasks` are in topological order.
+ */
+export function planUnits(tasks: readonly GraphTask[]): EngineTask[] {
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  const dependents = Map.groupBy(
+    tasks.flatMap(({ id, dependsOn }) => dependsOn.map((needed) => ({ needed, id }))),
+    ({ needed }) => needed,
+  );
+  const withinOf = new Map<string, EngineTask[]>();
+  const taken = new Set<string>();
+  for (const task of tasks) {
+    if (!isComputedInPlace(task.spec)) continue;
+    const within: EngineTask[] = [];
+    for (const input of task.inputs) {
+      const inner = byId.get(input);
+      if (!inner || dependents.get(input)?.length !== 1 || !canBeWithin(inner)) continue;
+      const chain = [...(withinOf.get(input) ?? []), asTask(inner)];
+      if (within.length + chain.length > MAX_WITHIN) continue;
+      within.push(...chain);
+      taken.add(input);
+    }
+    if (within.length > 0) withinOf.set(task.id, within);
+  }
+  return tasks.flatMap((task) => {
+    const within = withinOf.get(task.id);
+    return taken.has(task.id) ? [] : [{ ...asTask(task), ...(within && { within }) }];
+  });
+}
+
+/** A result that is checked has to be there first, and a retry or timeout of one task is not another's. */
+function canBeWithin({ spec, checks, alone }: GraphTask): boolean {
+  if (alone || (checks?.length ?? 0) > 0) return false;
+  return isComputedInPlace(spec) || isReadInPlace(spec);
+}
+
+/** One SELECT over its inputs. */
+function isComputedInPlace(spec: TaskSpec): boolean {
+  if (spec.kind !== 'transformation' || spec.type === 'javascript') return false;
+  return !(spec.type === 'cast' && spec.onError === 'QUARANTINE');
+}
+
+/** A file of the server's own, of which every row counts. */
+export function isReadInPlace(spec: TaskSpec): spec is FileSourceSpec {
+  return (
+    spec.kind === 'source' &&
+    spec.type === 'file' &&
+    spec.connection === undefined &&
+    spec.incremental === undefined &&
+    spec.quarantine === undefined
+  );
+}
+
+function asTask({ id, inputs, spec, checks }: GraphTask): EngineTask {
+  return { id, inputs, spec, ...(checks && { checks }) };
+}
