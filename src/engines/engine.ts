@@ -170,7 +170,7 @@ export interface QualityCheckResult {
 
 export interface ResultColumn {
   name: string;
-  /** DuckDB's name of the type. */
+  /** The engine's name of the type: DuckDB's for BATCH, PostgreSQL's for JDBC. */
   type: string;
 }
 

@@ -62,3 +62,17 @@ export async function claimLoad(
   );
   return rowCount === 1;
 }
+
+/** For a claim made before the rows could be counted. */
+export async function recordLoadedRows(
+  client: Client,
+  runId: string,
+  taskId: string,
+  rows: number,
+): Promise<void> {
+  await client.query('UPDATE opsgraph.load SET rows = $3 WHERE run_id = $1 AND task_id = $2', [
+    runId,
+    taskId,
+    rows,
+  ]);
+}

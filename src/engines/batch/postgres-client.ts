@@ -21,7 +21,7 @@ const SESSION_SETTINGS = `
  * and the connection is cut, which rolls back whatever was open.
  */
 export async function withPostgres<T>(
-  context: TaskContext,
+  context: Pick<TaskContext, 'connection' | 'signal' | 'task'>,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
   const target = context.connection;

@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { EngineSession, GraphTask } from '../../../src/engines/engine.js';
+import { JdbcEngine } from '../../../src/engines/jdbc/jdbc-engine.js';
+import type { PostgresTargetSpec, TaskSpec } from '../../../src/engines/task-spec.js';
+import { createWarehouse, type WarehouseFixture } from '../batch/postgres-fixture.js';
+
+const engine = new JdbcEngine();
+let warehouse: WarehouseFixture;
+let session: EngineSession;
+let run = 0;
+
+beforeAll(async () => {
+  warehouse = await createWarehouse();
+});
+afterAll(() => warehouse.close());
+beforeEach(async () => {
+  await warehouse.client.query(`
+    DROP SCHEMA IF EXISTS mart CASCADE; CREATE SCHEMA mart;
+    DROP TABLE IF EXISTS orders, customers;
+    CREATE TABLE orders (id int PRIMARY KEY, customer int, amount numeric(10,2), at date);
+    CREATE TABLE customers (id int PRIMARY KEY, name text, at date);
+    INSERT INTO orders VALUES (1, 1, 10.50, '2026-01-01'), (2, 1, 4, '2026-01-02'), (3, 2, 7, NULL), (4, 9, 1, '2026-01-04');
+    INSERT INTO customers VALUES (1, 'Ada', '2020-01-01'), (2, 'Żaneta', '2021-01-01')`);
+});
+
+async function open(nextRun = true): Promise<void> {
+  if (nextRun) run += 1;
+  session = await engine.open({
+    runId: `run-${run}`,
+    runDirectory: '/nowhere',
+    memoryLimitMb: 512,
+    threads: 1,
+    filesBase: '/nowhere',
+    filesRoots: [],
+    resolveConnection: async () => warehouse.target,
+  });
+}
+
+function task(id: string, spec: TaskSpec, inputs: string[] = []): GraphTask {
+  return { id, spec, inputs, dependsOn: inputs };
+}
+
+const source = (id: string, table = id): GraphTask =>
+  task(id, { kind: 'source', type: 'postgres', connection: 'dwh', table });
+const transform = (id: string, spec: object, inputs: string[]): GraphTask =>
+  task(id, { kind: 'transformation', ...spec } as TaskSpec, inputs);
+const target = (id: string, input: string, more: Partial<PostgresTargetSpec> = {}): GraphTask =>
+  task(
+    id,
+    { kind: 'target', type: 'postgres', connection: 'dwh', table: 'mart.t', mode: 'OVERWRITE', ...more },
+    [input],
+  );
+
+async function push(tasks: GraphTask[], signal = new AbortController().signal) {
+  const [unit, ...more] = engine.plan(tasks);
+  expect(more).toEqual([]);
+  if (!unit) throw new Error('nothing was planned');
+  await using closing = { [Symbol.asyncDispose]: () => session.close() };
+  void closing;
+  return await session.execute(unit, { signal, log: () => undefined });
+}
+
+const rows = (table = 'mart.t', order = '1') => warehouse.rows(`SELECT * FROM ${table} ORDER BY ${order}`);
+
+describe('a graph pushed down to PostgreSQL', () => {
+  beforeEach(() => open());
+
+  it.each<[string, object, string[], object[]]>([
+    [
+      'sql',
+      { type: 'sql', sql: 'SELECT id, amount * 2 AS twice FROM Orders WHERE id < 3' },
+      ['orders'],
+      [
+        { id: 1, twice: '21.00' },
+        { id: 2, twice: '8.00' },
+      ],
+    ],
+    [
+      'filter',
+      { type: 'filter', where: 'at IS NULL -- no date' },
+      ['orders'],
+      [{ id: 3, customer: 2, amount: '7.00', at: null }],
+    ],
+    [
+      'rename',
+      { type: 'rename', columns: { id: 'Number' }, keepOnlyNamed: true },
+      ['customers'],
+      [{ Number: 1 }, { Number: 2 }],
+    ],
+    [
+      'deduplicate',
+      { type: 'deduplicate', keys: ['customer'], orderBy: ['amount DESC'] },
+      ['orders'],
+      [
+        { id: 1, customer: 1, amount: '10.50', at: expect.anything() },
+        { id: 3, customer: 2, amount: '7.00', at: null },
+        { id: 4, customer: 9, amount: '1.00', at: expect.anything() },
+      ],
+    ],
+    [
+      'aggregate',
+      { type: 'aggregate', groupBy: ['customer'], measures: { total: 'sum(amount)', n: 'count(*)::int' } },
+      ['orders'],
+      [
+        { customer: 1, total: '14.50', n: 2 },
+        { customer: 2, total: '7.00', n: 1 },
+        { customer: 9, total: '1.00', n: 1 },
+      ],
+    ],
+    [
+      'left join',
+      { type: 'join', how: 'LEFT', on: { customer: 'id' } },
+      ['orders', 'customers'],
+      [
+        expect.objectContaining({ id: 1, right_id: 1, name: 'Ada' }),
+        expect.objectContaining({ id: 2, name: 'Ada' }),
+        expect.objectContaining({ id: 3, name: 'Żaneta', at: null, right_at: expect.anything() }),
+        expect.objectContaining({ id: 4, right_id: null, name: null }),
+      ] as object[],
+    ],
+    [
+      'anti join',
+      { type: 'join', how: 'ANTI', on: { customer: 'id' } },
+      ['orders', 'customers'],
+      [expect.objectContaining({ id: 4 })] as object[],
+    ],
+  ])('carries out %s inside the database', async (_, spec, inputs, expected) => {
+    const sources = inputs.map((id) => source(id));
+    const outcome = await push([...sources, transform('made', spec, inputs), target('out', 'made')]);
+    expect(outcome).toMatchObject({ rows: expected.length, output: 'mart.t' });
+    expect(Object.keys(outcome.within ?? {})).toEqual([...inputs, 'made']);
+    expect(await rows()).toEqual(expected);
+  });
+
+  it('upserts by key, and merges so that the table is what the input is', async () => {
+    await warehouse.client.query(
+      "CREATE TABLE mart.t (id int PRIMARY KEY, name text); INSERT INTO mart.t VALUES (1, 'old'), (7, 'kept')",
+    );
+    const graph = (mode: 'UPSERT' | 'MERGE') => [
+      source('customers'),
+      transform('named', { type: 'sql', sql: 'SELECT id, name FROM customers' }, ['customers']),
+      target('out', 'named', { mode, keys: ['id'] }),
+    ];
+    await push(graph('UPSERT'));
+    expect(await rows()).toEqual([
+      { id: 1, name: 'Ada' },
+      { id: 2, name: 'Żaneta' },
+      { id: 7, name: 'kept' },
+    ]);
+    await open();
+    await push(graph('MERGE'));
+    expect(await rows()).toEqual([
+      { id: 1, name: 'Ada' },
+      { id: 2, name: 'Żaneta' },
+    ]);
+  });
+
+  it('writes all targets or none, and none of them twice', async () => {
+    await warehouse.client.query('CREATE TABLE mart.second (id int CHECK (id < 2), name text)');
+    const graph = (where: string) => [
+      source('customers'),
+      transform('named', { type: 'sql', sql: `SELECT id, name FROM customers WHERE ${where}` }, [
+        'customers',
+      ]),
+      target('first', 'named'),
+      target('second', 'named', { table: 'mart.second', mode: 'APPEND' }),
+    ];
+    await expect(push(graph('true'))).rejects.toMatchObject({
+      name: 'EngineError',
+      kind: 'TARGET',
+      taskId: 'second',
+      message: expect.stringContaining('check constraint'),
+    });
+    expect(await warehouse.rows("SELECT to_regclass('mart.t') AS made")).toEqual([{ made: null }]);
+
+    await open(false);
+    await push(graph('id = 1'));
+    await open(false);
+    expect(await push(graph('id = 1'))).toMatchObject({ rows: 1, alreadyDone: true });
+    expect(await rows('mart.second')).toEqual([{ id: 1, name: 'Ada' }]);
+    expect(
+      await warehouse.rows(`SELECT task_id, rows FROM opsgraph.load WHERE run_id = 'run-${run}' ORDER BY 1`),
+    ).toEqual([
+      { task_id: 'first', rows: '1' },
+      { task_id: 'second', rows: '1' },
+    ]);
+  });
+
+  it.each([
+    ['a second statement', 'SELECT 1 AS a; DROP TABLE orders', /syntax error|multiple commands/],
+    ['a change', 'DELETE FROM orders RETURNING id', /syntax error/],
+    [
+      'a change in a common table expression',
+      'WITH x AS (DELETE FROM orders RETURNING id) SELECT * FROM x',
+      /data-modifying/,
+    ],
+    ['an unknown column', 'SELECT nobody FROM orders', /column "nobody" does not exist/],
+  ])('refuses %s and names the task', async (_, sql, message) => {
+    const graph = [
+      source('orders'),
+      transform('made', { type: 'sql', sql }, ['orders']),
+      target('out', 'made'),
+    ];
+    await expect(push(graph)).rejects.toMatchObject({
+      kind: 'SQL',
+      taskId: 'made',
+      message: expect.stringMatching(message),
+    });
+    expect(await rows('orders')).toHaveLength(4);
+  });
+
+  it('is interrupted by a cancel, and leaves the target as it was', async () => {
+    await warehouse.client.query('CREATE TABLE mart.t (id bigint); INSERT INTO mart.t VALUES (1)');
+    const cancel = new AbortController();
+    const slow = { type: 'sql', sql: 'SELECT g AS id FROM orders, generate_series(1, 2000000000) AS g' };
+    const pushed = push(
+      [source('orders'), transform('slow', slow, ['orders']), target('out', 'slow')],
+      cancel.signal,
+    );
+    pushed.catch(() => undefined);
+    for (let found = false; !found; ) {
+      const active = await warehouse.rows(
+        "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'INSERT INTO \"mart\"%'",
+      );
+      found = active.length > 0;
+    }
+    cancel.abort();
+    await expect(pushed).rejects.toMatchObject({ kind: 'CANCELLED' });
+    expect(await rows()).toEqual([{ id: '1' }]);
+  });
+});
