@@ -1,0 +1,158 @@
+import type { ConnectionTarget, ResultColumn } from '../../engines/engine.js';
+import type { LineageEventType } from '../../entities/lineage/lineage-event.js';
+import type { RunState } from '../../entities/runs/run-enums.js';
+import type { Task } from '../pipelines/index.js';
+import { type ColumnLineage, type InputField, traceColumns } from './column-lineage.js';
+import { type DatasetId, datasetOf } from './dataset-name.js';
+
+const PRODUCER = 'https://opsgraph.dev/opsgraph';
+const FACETS = 'https://openlineage.io/spec/facets';
+
+export interface LineageRun {
+  id: string;
+  state: RunState;
+  startedAt: Date;
+  finishedAt: Date | null;
+  error: string | null;
+  /** The run this one tries again. */
+  parentRunId: string | null;
+  pipelineName: string;
+  workspaceSlug: string;
+}
+
+export interface TaskFacts {
+  columns: readonly ResultColumn[];
+  rows: number | null;
+  bytes: number | null;
+}
+
+export interface LineageSources {
+  run: LineageRun;
+  /** In topological order. */
+  tasks: readonly Task[];
+  facts: ReadonlyMap<string, TaskFacts>;
+  /** By the names that tasks give. */
+  connections: ReadonlyMap<string, ConnectionTarget>;
+  filesBase: string;
+}
+
+export interface RunLineageEvent {
+  eventType: LineageEventType;
+  eventTime: Date;
+  event: Record<string, unknown>;
+}
+
+const endings: Partial<Record<RunState, LineageEventType>> = {
+  SUCCESS: 'COMPLETE',
+  FAILED: 'FAIL',
+  CANCELLED: 'ABORT',
+};
+
+/** What is to be said of a run so far: that it started, and how it ended. OpenLineage 2-0-2, RunEvent. */
+export async function runEvents(sources: LineageSources): Promise<RunLineageEvent[]> {
+  const { run } = sources;
+  const start = runEvent(sources, 'START', run.startedAt, { inputs: [], outputs: [] });
+  const ending = endings[run.state];
+  if (ending === undefined || run.finishedAt === null) return [start];
+  return [start, runEvent(sources, ending, run.finishedAt, await datasets(sources))];
+}
+
+interface Datasets {
+  inputs: readonly object[];
+  outputs: readonly object[];
+}
+
+function runEvent(
+  { run }: LineageSources,
+  eventType: LineageEventType,
+  eventTime: Date,
+  { inputs, outputs }: Datasets,
+): RunLineageEvent {
+  const namespace = `opsgraph.${run.workspaceSlug}`;
+  const job = { namespace, name: run.pipelineName };
+  const parent = run.parentRunId && {
+    parent: facet('1-1-0/ParentRunFacet', { run: { runId: run.parentRunId }, job }),
+  };
+  const error = run.error !== null && {
+    errorMessage: facet('1-0-1/ErrorMessageRunFacet', { message: run.error, programmingLanguage: 'SQL' }),
+  };
+  const jobType = { processingType: 'BATCH', integration: 'OPSGRAPH', jobType: 'PIPELINE' };
+  return {
+    eventType,
+    eventTime,
+    event: {
+      eventType,
+      eventTime: eventTime.toISOString(),
+      producer: PRODUCER,
+      schemaURL: 'https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent',
+      run: { runId: run.id, facets: { ...parent, ...error } },
+      job: { ...job, facets: { jobType: facet('2-0-3/JobTypeJobFacet', jobType) } },
+      inputs,
+      outputs,
+    },
+  };
+}
+
+async function datasets({ tasks, facts, connections, filesBase }: LineageSources): Promise<Datasets> {
+  const ids = new Map<string, DatasetId>();
+  for (const task of tasks) {
+    const dataset = datasetOf(task, connections.get(connectionOf(task) ?? ''), filesBase);
+    if (dataset) ids.set(task.id, dataset);
+  }
+  const columns = new Map([...facts].map(([id, known]) => [id, known.columns]));
+  const traced = await traceColumns(tasks, columns, ids);
+  const described = (kind: Task['kind'], more: (task: Task) => object) =>
+    tasks.flatMap((task) => {
+      const dataset = ids.get(task.id);
+      if (task.kind !== kind || !dataset) return [];
+      return [describe(task, dataset, facts.get(task.id), more(task))];
+    });
+  return {
+    inputs: described('source', () => ({})),
+    outputs: described('target', ({ id }) => columnLineageFacet(traced.get(id) ?? new Map())),
+  };
+}
+
+function describe(task: Task, dataset: DatasetId, facts: TaskFacts | undefined, more: object): object {
+  const statistics = {
+    ...(facts?.rows != null && { rowCount: facts.rows }),
+    ...(facts?.bytes != null && { size: facts.bytes }),
+  };
+  const isInput = task.kind === 'source';
+  const statisticsFacet = isInput
+    ? { inputFacets: { inputStatistics: facet('1-0-0/InputStatisticsInputDatasetFacet', statistics) } }
+    : { outputFacets: { outputStatistics: facet('1-0-2/OutputStatisticsOutputDatasetFacet', statistics) } };
+  return {
+    ...dataset,
+    facets: {
+      dataSource: facet('1-0-1/DatasourceDatasetFacet', {
+        name: connectionOf(task) ?? dataset.namespace,
+        uri: dataset.namespace,
+      }),
+      ...((facts?.columns.length ?? 0) > 0 && {
+        schema: facet('1-1-1/SchemaDatasetFacet', { fields: facts?.columns }),
+      }),
+      ...more,
+    },
+    ...(Object.keys(statistics).length > 0 && statisticsFacet),
+  };
+}
+
+function columnLineageFacet(lineage: ColumnLineage): object {
+  if (lineage.size === 0) return {};
+  const fields = [...lineage].map(([name, from]) => [name, { inputFields: from.map(inputField) }]);
+  return { columnLineage: facet('1-2-0/ColumnLineageDatasetFacet', { fields: Object.fromEntries(fields) }) };
+}
+
+function inputField({ dataset, field, subtype, masking }: InputField): object {
+  return { ...dataset, field, transformations: [{ type: 'DIRECT', subtype, masking }] };
+}
+
+function facet(schema: string, content: object): object {
+  const [, name = ''] = schema.split('/');
+  return { _producer: PRODUCER, _schemaURL: `${FACETS}/${schema}.json#/$defs/${name}`, ...content };
+}
+
+function connectionOf({ spec }: Task): string | undefined {
+  return 'connection' in spec ? spec.connection : undefined;
+}
