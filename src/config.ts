@@ -63,6 +63,7 @@ const environment = z.object({
   SSO_ALLOWED_HOSTS: list,
   WEBHOOK_ALLOWED_HOSTS: list,
   WEBHOOK_CA_FILE: z.string().min(1).optional(),
+  WEBHOOK_DELIVERY_RETENTION_DAYS: z.coerce.number().min(1).max(3_650).default(30),
   SMTP_URL: url('smtp:', 'smtps:'),
   MAIL_FROM: z.string().min(3).default('Opsgraph <opsgraph@localhost>'),
   SEED: z.enum(['demo', 'none']).optional(),
@@ -83,6 +84,9 @@ const environment = z.object({
     .default('true')
     .transform((value) => value === 'true'),
   FILES_ROOTS: list,
+  PIPELINE_ENV_ALLOWED: list.refine((names) => names.every((name) => /^[A-Za-z_]\w*$/.test(name)), {
+    error: 'must be names of environment variables, separated by commas',
+  }),
   OPSGRAPH_SECRET_KEY: z
     .string()
     .regex(/^[0-9a-f]{64}$/i, { error: 'must be 32 bytes in hexadecimal (64 characters)' })
@@ -115,6 +119,8 @@ export interface Config {
   webhookAllowedHosts: string[];
   /** Absolute path of certificates (PEM) that receivers may be signed by, beside the usual authorities. */
   webhookCaFile: string | undefined;
+  /** Of deliveries that have ended. */
+  webhookDeliveryRetentionDays: number;
   /** Undefined means that mails are written as files below DATA_DIR. */
   smtpUrl: string | undefined;
   mailFrom: string;
@@ -136,6 +142,8 @@ export interface Config {
   graphqlExplorer: boolean;
   /** Where pipelines may read and write files by absolute path: DATA_DIR/files and the project's examples by default. */
   filesRoots: string[];
+  /** What pipelines may read as {{ env.NAME }}: the allowed variables that are set. */
+  pipelineEnv: Readonly<Record<string, string>>;
   /** 64 hexadecimal characters; undefined means a key generated into DATA_DIR. */
   secretKey: string | undefined;
   /** Absolute path of a sorted list of SHA-1 hashes; undefined means that no list is asked. */
@@ -178,6 +186,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
     webhookAllowedHosts: values.WEBHOOK_ALLOWED_HOSTS.map((host) => host.toLowerCase()),
     webhookCaFile:
       values.WEBHOOK_CA_FILE === undefined ? undefined : path.resolve(cwd, values.WEBHOOK_CA_FILE),
+    webhookDeliveryRetentionDays: values.WEBHOOK_DELIVERY_RETENTION_DAYS,
     smtpUrl: values.SMTP_URL,
     mailFrom: values.MAIL_FROM,
     seedDemo: values.SEED === undefined ? values.DATABASE_URL === undefined : values.SEED === 'demo',
@@ -193,6 +202,12 @@ export function parseConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
     graphqlExplorer: values.GRAPHQL_EXPLORER,
     filesRoots:
       filesRoots.length > 0 ? filesRoots : [path.join(dataDir, 'files'), path.join(projectRoot, 'examples')],
+    pipelineEnv: Object.fromEntries(
+      values.PIPELINE_ENV_ALLOWED.flatMap((name) => {
+        const value = env[name];
+        return value === undefined ? [] : [[name, value]];
+      }),
+    ),
     secretKey: values.OPSGRAPH_SECRET_KEY,
     breachedPasswordsFile:
       values.BREACHED_PASSWORDS_FILE === undefined

@@ -1,15 +1,49 @@
-import { invalid } from '../../errors.js';
-import { type PipelineDefinition, parseDefinition, type TaskGraph } from './definition/index.js';
+import { type FieldProblem, invalid } from '../../errors.js';
+import {
+  checkGiven,
+  type DefinitionError,
+  type ParameterValues,
+  type PipelineDefinition,
+  parseDefinition,
+  type TaskGraph,
+} from './definition/index.js';
 
-/** @throws VALIDATION_ERROR that lists every fault of the definition with its line and column */
-export function compileDefinition(yaml: string): { definition: PipelineDefinition; graph: TaskGraph } {
-  const parsed = parseDefinition(yaml);
-  if (parsed.ok) return parsed;
-  throw invalid(
-    parsed.errors.map(({ line, column, path, message }) => ({
-      field: path === '' ? 'yamlDefinition' : `yamlDefinition.${path}`,
-      constraint: 'isPipelineDefinition',
-      message: `line ${line}, column ${column}: ${message}`,
-    })),
-  );
+export interface CompiledDefinition {
+  definition: PipelineDefinition;
+  graph: TaskGraph;
+}
+
+/**
+ * Without `values`, placeholders of every known kind stay as they are written: the graph then tells tasks, order and
+ * engine, and must not be executed. With `values` nothing is left to fill in.
+ * @throws VALIDATION_ERROR that lists every fault of the definition with its line and column, and every parameter that
+ *   is unknown, missing or of the wrong type as the field `parameters.<id>`
+ */
+export function compileDefinition(yaml: string, values?: ParameterValues): CompiledDefinition {
+  const parsed = parseDefinition(yaml, values && { values });
+  if (!parsed.ok) throw invalid([...parsed.problems, ...definitionProblems(parsed.errors)]);
+  return { definition: parsed.definition, graph: parsed.graph };
+}
+
+/** One entry for each fault, as the platform's 400 lists them. */
+export function definitionProblems(errors: readonly DefinitionError[]): FieldProblem[] {
+  return errors.map(({ line, column, path, message }) => ({
+    field: path === '' ? 'yamlDefinition' : `yamlDefinition.${path}`,
+    constraint: 'isPipelineDefinition',
+    message: `line ${line}, column ${column}: ${message}`,
+  }));
+}
+
+/**
+ * What a run request gives, in the spelling a run's row keeps; defaults are not in it, they are put in by
+ * `compileDefinition`.
+ * @throws VALIDATION_ERROR naming `parameters.<id>` for each that is unknown, missing or of the wrong type
+ */
+export function checkParameters(
+  { parameters }: Pick<PipelineDefinition, 'parameters'>,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const { values, problems } = checkGiven(parameters, given);
+  if (problems.length > 0) throw invalid(problems);
+  return values;
 }

@@ -1,2 +1,9 @@
-export { compileDefinition } from './compile-definition.js';
-export type { PipelineDefinition, RetryPolicy, Task, TaskGraph } from './definition/index.js';
+export { type CompiledDefinition, checkParameters, compileDefinition } from './compile-definition.js';
+export type {
+  ParameterDeclaration,
+  ParameterValues,
+  PipelineDefinition,
+  RetryPolicy,
+  Task,
+  TaskGraph,
+} from './definition/index.js';

@@ -11,6 +11,8 @@ import { Migration20261120235332_sso } from './Migration20261120235332_sso.js';
 import { Migration20261121000010_row_security } from './Migration20261121000010_row_security.js';
 import { Migration20261121001953_webhooks } from './Migration20261121001953_webhooks.js';
 import { Migration20261121002338_idempotency } from './Migration20261121002338_idempotency.js';
+import { Migration20261121025611_pipeline_lifecycle_stage } from './Migration20261121025611_pipeline_lifecycle_stage.js';
+import { Migration20261121030221_webhook_delivery_log } from './Migration20261121030221_webhook_delivery_log.js';
 
 /** Written by scripts/create-migration.ts. The names are what the database remembers: never rename one. */
 export const migrations = [
@@ -30,4 +32,12 @@ export const migrations = [
   { name: 'Migration20261121000010_row_security', class: Migration20261121000010_row_security },
   { name: 'Migration20261121001953_webhooks', class: Migration20261121001953_webhooks },
   { name: 'Migration20261121002338_idempotency', class: Migration20261121002338_idempotency },
+  {
+    name: 'Migration20261121025611_pipeline_lifecycle_stage',
+    class: Migration20261121025611_pipeline_lifecycle_stage,
+  },
+  {
+    name: 'Migration20261121030221_webhook_delivery_log',
+    class: Migration20261121030221_webhook_delivery_log,
+  },
 ];

@@ -20,6 +20,20 @@ registerEnumType(PipelineStatus, {
   description: 'Mirrors the last run; DRAFT until the first.',
 });
 
+export const LifecycleStage = {
+  DRAFT: 'DRAFT',
+  VALIDATED: 'VALIDATED',
+  SCHEDULED: 'SCHEDULED',
+  ACTIVE: 'ACTIVE',
+  DEPRECATED: 'DEPRECATED',
+  RETIRED: 'RETIRED',
+} as const;
+export type LifecycleStage = (typeof LifecycleStage)[keyof typeof LifecycleStage];
+registerEnumType(LifecycleStage, {
+  name: 'LifecycleStage',
+  description: 'How far the definition has come, whatever its runs did. A RETIRED pipeline does not run.',
+});
+
 @Entity()
 @Filter(organizationFilter)
 @Filter(workspaceFilter)
@@ -28,6 +42,7 @@ registerEnumType(PipelineStatus, {
 export class Pipeline {
   [OptionalProps]?:
     | 'isActive'
+    | 'lifecycleStage'
     | 'maxRetries'
     | 'retryDelaySeconds'
     | 'status'
@@ -68,6 +83,10 @@ export class Pipeline {
   @Property({ type: 'text' })
   @Field(() => PipelineStatus)
   status: PipelineStatus = 'DRAFT';
+
+  @Property({ type: 'text', default: 'DRAFT' })
+  @Field(() => LifecycleStage)
+  lifecycleStage: LifecycleStage = 'DRAFT';
 
   @Property({ type: 'text', nullable: true })
   @Field(() => String, { nullable: true })

@@ -1,8 +1,9 @@
-import type { TaskSpec } from '../../../engines/task-spec.js';
-import { chooseEngine } from './choose-engine.js';
+import type { EngineKind } from '../../../engines/engine.js';
+import type { QualityCheckSpec, TaskSpec } from '../../../engines/task-spec.js';
 import { durationMs } from './duration.js';
 import { fileFormat } from './file-format.js';
-import type { PipelineDefinition, RetryPolicy, Task, TaskGraph } from './pipeline-definition.js';
+import type { RetryPolicy, Task, TaskGraph } from './pipeline-definition.js';
+import { checksOf, type WrittenCheck } from './quality-checks.js';
 import type { Item } from './read-items.js';
 import { orderTasks } from './task-order.js';
 
@@ -24,27 +25,26 @@ export function dependenciesOf(item: Item): string[] {
   return [...new Set([...item.dependsOn, ...item.inputs].map(({ id }) => id))];
 }
 
-/** Of items that passed every check. Throws only on a mistake of ours. */
-export function compileGraph(items: readonly Item[], definition: PipelineDefinition): TaskGraph {
+/** Of items that passed every check. */
+export function compileGraph(
+  items: readonly Item[],
+  checks: readonly WrittenCheck[],
+  engine: EngineKind,
+): TaskGraph {
   const byId = new Map(items.map((item) => [item.id, item]));
   const waitsFor = new Map(items.map((item) => [item.id, dependenciesOf(item)]));
   const { order, level } = orderTasks([...byId.keys()], waitsFor);
   const tasks = order.flatMap((id) => {
     const item = byId.get(id);
-    return item ? [toTask(item, level.get(id) ?? 0)] : [];
+    return item ? [toTask(item, level.get(id) ?? 0, checksOf(id, checks))] : [];
   });
-  const choice = chooseEngine(
-    definition.engine,
-    tasks.map(({ spec }) => spec),
-  );
-  if (!choice.ok) throw new Error(choice.message);
   const levels: Task[][] = [];
   for (const task of tasks) {
     const same = levels[task.level];
     if (same) same.push(task);
     else levels[task.level] = [task];
   }
-  return { engine: choice.engine, tasks, levels };
+  return { engine, tasks, levels };
 }
 
 /** The spec of an item whose shape the schema has confirmed. */
@@ -59,7 +59,7 @@ export function specOf({ kind, value }: Item): TaskSpec {
   } as unknown as TaskSpec;
 }
 
-function toTask(item: Item, level: number): Task {
+function toTask(item: Item, level: number, checks: readonly QualityCheckSpec[]): Task {
   const spec = specOf(item);
   return {
     id: item.id,
@@ -69,6 +69,7 @@ function toTask(item: Item, level: number): Task {
     dependsOn: dependenciesOf(item),
     level,
     spec,
+    ...(checks.length > 0 && { checks }),
     ...policiesOf(item.value),
   };
 }

@@ -1,41 +1,84 @@
-import { compileGraph, policiesOf } from './compile-graph.js';
-import { engineErrors, graphErrors, taskErrors, valueErrors } from './meaning-errors.js';
+import { asText, bindPlaceholders } from './bind-placeholders.js';
+import { chooseEngine } from './choose-engine.js';
+import { compileGraph, policiesOf, specOf } from './compile-graph.js';
+import { graphErrors } from './graph-errors.js';
 import type {
+  Contract,
   DefinitionError,
+  ParameterValues,
   ParsedDefinition,
   PipelineDefinition,
   RequestedEngine,
 } from './pipeline-definition.js';
-import { structureErrors } from './pipeline-schema.js';
+import { structureErrors, textsExpectedAt } from './pipeline-schema.js';
+import { findPlaceholders } from './placeholder-errors.js';
+import { awaitReferences, checkErrors, readChecks } from './quality-checks.js';
 import { readItems } from './read-items.js';
-import { readYaml } from './yaml-text.js';
+import { type DeclaredParameter, parameterErrors, readParameters } from './read-parameters.js';
+import { taskErrors } from './task-errors.js';
+import { valueErrors } from './value-errors.js';
+import { readYaml, type YamlText } from './yaml-text.js';
 
 /** Enough to see what is wrong; a file of another kind would give thousands. */
 const MAX_ERRORS = 100;
 
-/** Reads, checks and compiles a definition. Gives all errors at once in the order of the text, and never throws on text. */
-export function parseDefinition(yaml: string): ParsedDefinition {
-  const read = readYaml(yaml);
-  if (!read.ok) return refused(read.errors);
-  const { text } = read;
-  const errors = structureErrors(text);
-  const items = readItems(text, errors);
-  errors.push(...graphErrors(items, text), ...taskErrors(items, text), ...valueErrors(text));
-  if (errors.length > 0) return refused(errors);
-  const value = text.value as Readonly<Record<string, unknown>>;
-  const definition = toDefinition(value);
-  const engine = engineErrors(items, definition.engine, text);
-  if (engine.length > 0) return refused(engine);
-  return { ok: true, definition, graph: compileGraph(items, definition) };
+export interface ParseOptions {
+  /** Of the run that is to be compiled for; without them placeholders stay as they are written. */
+  values?: ParameterValues;
+  /** Without values: the variables a run will have. Left out, any name of a variable is let through. */
+  env?: Readonly<Record<string, string>>;
 }
 
-function toDefinition(value: Readonly<Record<string, unknown>>): PipelineDefinition {
+/** Reads, checks and compiles a definition. Gives all errors at once in the order of the text, and never throws on text. */
+export function parseDefinition(yaml: string, options: ParseOptions = {}): ParsedDefinition {
+  const read = readYaml(yaml);
+  if (!read.ok) return refused(read.errors);
+  const parameters = readParameters(read.text);
+  const found = findPlaceholders(read.text, parameters, options.values?.env ?? options.env);
+  const errors = [...found.errors, ...parameterErrors(parameters, read.text)];
+  if (!options.values || errors.length > 0) return judge(read.text, parameters, errors, false);
+  const bound = bindPlaceholders(read.text, parameters, options.values);
+  if (bound.problems.length > 0) return { ok: false, errors: [], problems: bound.problems };
+  const text = asText(bound, textsExpectedAt(bound.text));
+  return judge(text, parameters, bound.errors, true);
+}
+
+/** @param errors those found already @param isBound whether no placeholder is left */
+function judge(
+  text: YamlText,
+  parameters: readonly DeclaredParameter[],
+  errors: DefinitionError[],
+  isBound: boolean,
+): ParsedDefinition {
+  errors.push(...structureErrors(text, isBound));
+  const checks = readChecks(text);
+  const items = awaitReferences(readItems(text, errors), checks);
+  errors.push(
+    ...graphErrors(items, text),
+    ...taskErrors(items, text),
+    ...checkErrors(checks, items, text),
+    ...valueErrors(text),
+  );
+  if (errors.length > 0) return refused(errors);
+  const definition = toDefinition(text.value as Readonly<Record<string, unknown>>, parameters);
+  const choice = chooseEngine(definition.engine, items.map(specOf));
+  if (!choice.ok) return refused([text.error(choice.message, ['engine'])]);
+  return { ok: true, definition, graph: compileGraph(items, checks, choice.engine) };
+}
+
+function toDefinition(
+  value: Readonly<Record<string, unknown>>,
+  parameters: readonly DeclaredParameter[],
+): PipelineDefinition {
   const { description } = value;
+  const contract = value['contract'] as Partial<Contract> | undefined;
   return {
     apiVersion: 'v1',
     name: String(value['name']),
     ...(typeof description === 'string' && { description }),
     engine: (value['engine'] as RequestedEngine | undefined) ?? 'AUTO',
+    parameters: parameters.map(({ path: _, ...parameter }) => parameter),
+    ...(contract && { contract: { ref: String(contract.ref), onBreach: contract.onBreach ?? 'BLOCK' } }),
     ...policiesOf(value),
   };
 }
@@ -43,5 +86,5 @@ function toDefinition(value: Readonly<Record<string, unknown>>): PipelineDefinit
 function refused(errors: readonly DefinitionError[]): ParsedDefinition {
   const distinct = new Map(errors.map((error) => [JSON.stringify(error), error]));
   const ordered = [...distinct.values()].sort((a, b) => a.line - b.line || a.column - b.column);
-  return { ok: false, errors: ordered.slice(0, MAX_ERRORS) };
+  return { ok: false, errors: ordered.slice(0, MAX_ERRORS), problems: [] };
 }

@@ -1,7 +1,37 @@
 import type { EngineKind, EngineTask } from '../../../engines/engine.js';
 import type { TaskKind, TaskType } from '../../../engines/task-spec.js';
+import type { FieldProblem } from '../../../errors.js';
 
-export type RequestedEngine = 'AUTO' | 'BATCH';
+export type RequestedEngine = EngineKind | 'AUTO';
+
+export type ParameterType = 'STRING' | 'INTEGER' | 'DECIMAL' | 'BOOLEAN' | 'DATE' | 'TIMESTAMP';
+
+/** What a run may be given. */
+export interface ParameterDeclaration {
+  id: string;
+  type: ParameterType;
+  required: boolean;
+  description?: string;
+  /** As written: it may hold placeholders of built-in names and of the environment. */
+  default?: string | number | boolean;
+  allowedValues?: readonly (string | number | boolean)[];
+}
+
+/** What the placeholders of a definition stand for in one run. */
+export interface ParameterValues {
+  /** As the run request gave them, by parameter id. */
+  params: Readonly<Record<string, unknown>>;
+  /** By name: run.id, run.startedAt, schedule.date, pipeline.name, workspace.slug. */
+  builtIns: Readonly<Record<string, string>>;
+  /** The variables of PIPELINE_ENV_ALLOWED that are set, by name. */
+  env: Readonly<Record<string, string>>;
+}
+
+export interface Contract {
+  /** Path or id of an Open Data Contract Standard document. */
+  ref: string;
+  onBreach: 'BLOCK' | 'WARN';
+}
 
 export interface RetryPolicy {
   type: 'fixed' | 'exponential';
@@ -17,6 +47,8 @@ export interface PipelineDefinition {
   description?: string;
   /** As written; `TaskGraph.engine` is what it came to. */
   engine: RequestedEngine;
+  parameters: readonly ParameterDeclaration[];
+  contract?: Contract;
   retry?: RetryPolicy;
   timeoutMs?: number;
 }
@@ -51,4 +83,9 @@ export interface DefinitionError {
 
 export type ParsedDefinition =
   | { ok: true; definition: PipelineDefinition; graph: TaskGraph }
-  | { ok: false; errors: DefinitionError[] };
+  | {
+      ok: false;
+      errors: DefinitionError[];
+      /** Of the parameters the run was given; when there are some, the definition itself was not judged further. */
+      problems: FieldProblem[];
+    };

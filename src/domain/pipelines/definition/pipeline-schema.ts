@@ -4,28 +4,20 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import type { DefinitionError } from './pipeline-definition.js';
 import type { Path, YamlText } from './yaml-text.js';
 
-/** The published JSON Schema of the format; it holds exactly what works now. */
+/** The published JSON Schema of the format. */
 export const pipelineSchema = readSchema();
 
-const validate = new Ajv2020({ allErrors: true, discriminator: true, verbose: true }).compile(pipelineSchema);
+const options = { allErrors: true, discriminator: true, verbose: true, allowUnionTypes: true } as const;
+const validate = new Ajv2020(options).compile(pipelineSchema);
 
-/** Documented, not built yet: these deserve a better answer than "unknown". `where` is matched against the path. */
-const NOT_YET_KEYS: readonly { where: RegExp; keys: ReadonlySet<string> }[] = [
-  { where: /^$/, keys: new Set(['parameters', 'quality', 'contract']) },
-  { where: /^(source|target|tasks)/, keys: new Set(['incremental', 'connection', 'contract']) },
-];
-const NOT_YET_VALUES: readonly { key: string; values: ReadonlySet<string> }[] = [
-  { key: 'engine', values: new Set(['STREAM', 'JDBC']) },
-  { key: 'mode', values: new Set(['MERGE', 'UPSERT']) },
-  {
-    key: 'type',
-    values: new Set(
-      'mysql http kafka s3 filter rename cast deduplicate aggregate join mask javascript'.split(' '),
-    ),
-  },
-];
+/** For a definition in which nothing is left to fill in: a value that looks like a placeholder is none. */
+const validateBound = new Ajv2020(options).compile({
+  ...pipelineSchema,
+  $defs: { ...(pipelineSchema['$defs'] as object), placeholder: false },
+});
+
 /** They repeat what another error says better. */
-const SILENT_KEYWORDS: ReadonlySet<string> = new Set(['if', 'oneOf', 'propertyNames']);
+const SILENT_KEYWORDS: ReadonlySet<string> = new Set(['if', 'oneOf', 'anyOf', 'propertyNames']);
 
 /** This module may be source, compiled, or part of a bundle, so the way leads up to the package. */
 function readSchema(): Record<string, unknown> {
@@ -37,11 +29,27 @@ function readSchema(): Record<string, unknown> {
 }
 
 /** Every way in which the value departs from the schema. */
-export function structureErrors(text: YamlText): DefinitionError[] {
-  if (validate(text.value)) return [];
-  return (validate.errors ?? [])
-    .filter((error) => !SILENT_KEYWORDS.has(error.keyword) && !error.schemaPath.startsWith('#/oneOf/'))
-    .map((error) => explain(error, pathOf(error, text.value), text));
+export function structureErrors(text: YamlText, isBound: boolean): DefinitionError[] {
+  return departures(text, isBound ? validateBound : validate).map((error) =>
+    explain(error, pathOf(error, text.value), text),
+  );
+}
+
+/** Where a bound definition has a number or a boolean and only text will do. */
+export function textsExpectedAt(text: YamlText): Path[] {
+  return departures(text, validateBound)
+    .filter(({ keyword, params }) => keyword === 'type' && params['type'] === 'string')
+    .map((error) => pathOf(error, text.value));
+}
+
+function departures(text: YamlText, check: typeof validate): ErrorObject[] {
+  if (check(text.value)) return [];
+  return (check.errors ?? []).filter(
+    ({ keyword, schemaPath }) =>
+      !SILENT_KEYWORDS.has(keyword) &&
+      !schemaPath.startsWith('#/oneOf/') &&
+      !schemaPath.startsWith('#/$defs/placeholder/'),
+  );
 }
 
 function explain(error: ErrorObject, path: Path, text: YamlText): DefinitionError {
@@ -50,7 +58,7 @@ function explain(error: ErrorObject, path: Path, text: YamlText): DefinitionErro
   switch (error.keyword) {
     case 'additionalProperties': {
       const key = String(params['additionalProperty']);
-      return text.error(unknownKey(key, path), path, key);
+      return text.error(`Unknown key "${key}".`, path, key);
     }
     case 'required':
       return text.error(`"${params['missingProperty']}" is missing.`, path);
@@ -77,18 +85,13 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   array: 'a list',
   string: 'text',
   integer: 'a whole number',
+  number: 'a number',
   boolean: 'true or false',
 };
 
 function nameOf(step: string | number | undefined): string {
   if (step === undefined) return 'The definition';
   return typeof step === 'number' ? `Entry ${step + 1}` : step;
-}
-
-function unknownKey(key: string, path: Path): string {
-  const where = String(path[0] ?? '');
-  const planned = NOT_YET_KEYS.some((entry) => entry.where.test(where) && entry.keys.has(key));
-  return planned ? `"${key}" is not supported yet.` : `Unknown key "${key}".`;
 }
 
 function wrongTag(tag: string, value: unknown, error: ErrorObject): string {
@@ -107,11 +110,7 @@ function tagOf(branch: Record<string, unknown>, tag: string): unknown {
 }
 
 function wrongValue(key: string, value: unknown, allowed: unknown): string {
-  const planned = NOT_YET_VALUES.some((entry) => entry.key === key && entry.values.has(String(value)));
-  const choice = `${list(Array.isArray(allowed) ? allowed : [])}`;
-  return planned
-    ? `${key} ${shown(value)} is not supported yet here; ${choice}.`
-    : `${key} cannot be ${shown(value)}: ${choice}.`;
+  return `${key} cannot be ${shown(value)}: ${list(Array.isArray(allowed) ? allowed : [])}.`;
 }
 
 function list(values: readonly unknown[]): string {

@@ -18,6 +18,8 @@ export interface YamlText {
   value: unknown;
   /** An error at the part under `path`, or at its nearest ancestor that exists; `key` points at a map's key instead. */
   error(message: string, path: Path, key?: string): DefinitionError;
+  /** An error at the `nth` (from 0) occurrence of `raw` in the text under `path`. */
+  errorAt(message: string, path: Path, raw: string, nth: number): DefinitionError;
 }
 
 export type ReadYaml = { ok: true; text: YamlText } | { ok: false; errors: DefinitionError[] };
@@ -71,7 +73,9 @@ function parse(source: string): ReadYaml {
   const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
   const error = (message: string, path: Path, key?: string) =>
     at(offsetOf(document.contents, document, path, key), message, key === undefined ? path : [...path, key]);
-  return { ok: true, text: { value, error } };
+  const errorAt = (message: string, path: Path, raw: string, nth: number) =>
+    at(occurrence(source, offsetOf(document.contents, document, path, undefined), raw, nth), message, path);
+  return { ok: true, text: { value, error, errorAt } };
 }
 
 /** JSON, which the engine speaks, has neither; and a rounded number would be a wrong number. */
@@ -82,6 +86,13 @@ function numberProblem(value: unknown, source: string | undefined): string | und
   return digits && !Number.isSafeInteger(value)
     ? `${source} is too large for an exact number: put it in quotes.`
     : undefined;
+}
+
+/** An escape or an alias may spell the text differently; then the place it begins at has to do. */
+function occurrence(source: string, start: number, raw: string, nth: number): number {
+  let offset = source.indexOf(raw, start);
+  for (let skipped = 0; skipped < nth && offset >= 0; skipped += 1) offset = source.indexOf(raw, offset + 1);
+  return offset < 0 ? start : offset;
 }
 
 type YamlDocument = ReturnType<typeof parseDocument>;
