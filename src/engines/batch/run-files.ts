@@ -40,12 +40,13 @@ export async function saveResult(
   context: TaskContext,
   connection: DuckDBConnection,
   select: string,
+  copy = copyTo,
 ): Promise<Required<Pick<TaskOutcome, 'rows' | 'bytes' | 'output' | 'columns'>>> {
   const { id } = context.task;
   const output = resultPath(context, id);
   let rows = 0;
   const bytes = await writeDurably(output, async (path) => {
-    rows = await copyTo(connection, select, path, 'FORMAT parquet, COMPRESSION zstd');
+    rows = await copy(connection, select, path, 'FORMAT parquet, COMPRESSION zstd');
   });
   return { rows, bytes, output, columns: await describeColumns(connection, resultOf(context, id)) };
 }

@@ -54,6 +54,22 @@ export async function assertReadsOnly(
   for (const node of nodes) assertAllowed(node, names, inputs, sql);
 }
 
+/** How often a statement names a table, in whatever case. */
+export async function countReferences(
+  connection: DuckDBConnection,
+  sql: string,
+  table: string,
+): Promise<number> {
+  const { statements = [] } = await serialize(connection, sql);
+  const wanted = table.toLowerCase();
+  return [...walk(statements)].filter(
+    (node) =>
+      typeof node['table_name'] === 'string' &&
+      node['type'] === 'BASE_TABLE' &&
+      node['table_name'].toLowerCase() === wanted,
+  ).length;
+}
+
 async function serialize(connection: DuckDBConnection, sql: string): Promise<SerializedSql> {
   const reader = await connection.runAndReadAll('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR', [sql]);
   return JSON.parse(String(reader.value(0, 0))) as SerializedSql;
