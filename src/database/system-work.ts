@@ -35,6 +35,7 @@ export const systemWork: Readonly<Record<string, string>> = {
   'src/domain/identity/signing-keys.ts': 'one set of keys for the installation',
   'src/domain/identity/sweep-expired.ts': 'removes what has expired, of all tenants',
   'src/domain/events/sweep-events.ts': 'removes events that are past their time, of all tenants',
+  'src/domain/webhooks/sweep-deliveries.ts': 'removes deliveries that are past their time, of all tenants',
   'src/domain/idempotency/sweep-answers.ts': 'removes kept answers that are past their time, of all tenants',
   'src/domain/identity/seed-demo.ts': 'makes the tenants',
   'src/domain/demo/seed-connections.ts': 'a connection for each demo tenant',

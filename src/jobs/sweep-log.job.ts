@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sweepEvents } from '../domain/events/index.js';
 import { sweepAnswers } from '../domain/idempotency/index.js';
+import { sweepDeliveries } from '../domain/webhooks/index.js';
 import { defineJob } from './define-job.js';
 
 export const sweepLogJob = defineJob({
@@ -12,6 +13,8 @@ export const sweepLogJob = defineJob({
   async run(_payload, { services, signal, log }) {
     const events = await sweepEvents(services, signal);
     const answers = await sweepAnswers(services, signal);
-    if (events + answers > 0) log.info({ events, answers }, 'old events and repeatable answers were deleted');
+    const deliveries = await sweepDeliveries(services, signal);
+    if (events + answers + deliveries > 0)
+      log.info({ events, answers, deliveries }, 'old events, repeatable answers and deliveries were deleted');
   },
 });

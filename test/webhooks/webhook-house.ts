@@ -23,6 +23,7 @@ import { eventually } from '../support/eventually.js';
 import { type CertificateAuthority, createCertificateAuthority } from './certificate-authority.js';
 import { type Receiver, startReceiver } from './receiver.js';
 
+export { silent };
 export const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 export const ORGANIZATION = 'org_house';
 
@@ -48,9 +49,9 @@ export interface WebhookHouse {
 
 /** Database, event log, receiver and clock around delivery workers, without the server. */
 export async function openWebhookHouse(
-  options: { answerTimeoutMs?: number; allowReceiver?: boolean } = {},
+  options: { answerTimeoutMs?: number; allowReceiver?: boolean; retentionDays?: number } = {},
 ): Promise<WebhookHouse> {
-  const { answerTimeoutMs = 30_000, allowReceiver = true } = options;
+  const { answerTimeoutMs = 30_000, allowReceiver = true, retentionDays = 30 } = options;
   const database = await createTestDatabase();
   const directory = await mkdtemp(path.join(tmpdir(), 'opsgraph-webhooks-'));
   const ca = await createCertificateAuthority();
@@ -71,6 +72,7 @@ export async function openWebhookHouse(
   const services = {
     orm,
     log: silent,
+    config: { webhookDeliveryRetentionDays: retentionDays },
     now,
     wake,
     webhookSender,

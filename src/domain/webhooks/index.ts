@@ -9,6 +9,7 @@ export { redeliver } from './redeliver.js';
 export { MAX_REPLAYED, type Replay, type Replayed, replay } from './replay.js';
 export { sendTestDelivery } from './send-test-delivery.js';
 export { SECRET_PREFIX } from './signed-post.js';
+export { sweepDeliveries } from './sweep-deliveries.js';
 export { DELIVERIES_DUE, deliveriesTopic } from './topics.js';
 export { redeliverToWebhook, replayToWebhook, testWebhook } from './use-webhook.js';
 export { vetWebhookUrl } from './vet-url.js';

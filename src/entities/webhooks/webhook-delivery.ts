@@ -33,6 +33,14 @@ const timestamp = { type: 'datetime', columnType: 'timestamptz(3)' } as const;
   name: 'webhook_delivery_leased',
   expression: `create index "webhook_delivery_leased" on "webhook_delivery" ("lease_until") where "lease_owner" is not null`,
 })
+@Index({
+  name: 'webhook_delivery_unsettled',
+  expression: `create index "webhook_delivery_unsettled" on "webhook_delivery" ("webhook_id", "status", "created_at", "id") where "status" <> 'delivered'`,
+})
+@Index({
+  name: 'webhook_delivery_age',
+  expression: 'create index "webhook_delivery_age" on "webhook_delivery" using brin ("created_at")',
+})
 export class WebhookDelivery {
   [OptionalProps]?: 'status' | 'attempt' | 'maxAttempts' | 'attempts' | 'isTest' | 'generation';
 
