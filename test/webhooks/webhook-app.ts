@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -26,6 +26,8 @@ export interface WebhookApp {
   make(more?: object, by?: Call): Promise<CreatedWebhook>;
   /** As the work on an event leaves it. */
   insertDelivery(webhookId: string, values?: Partial<WebhookDelivery>): Promise<WebhookDelivery>;
+  /** What would have been sent, oldest first. */
+  mails(): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -64,6 +66,11 @@ export async function startWebhookApp(): Promise<WebhookApp> {
       });
       await writer.flush();
       return delivery;
+    },
+    async mails() {
+      const directory = path.join(app.dataDir, 'mail');
+      const files = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.eml'));
+      return Promise.all(files.sort().map((name) => readFile(path.join(directory, name), 'utf8')));
     },
     async close() {
       await app.close();
