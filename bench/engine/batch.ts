@@ -30,6 +30,7 @@ const openSession = (name: string) =>
     threads: THREADS,
     filesBase: directory,
     filesRoots: [directory],
+    maskKey: '00'.repeat(32),
     resolveConnection: () => Promise.reject(new Error('No connection is needed.')),
   });
 

@@ -82,6 +82,8 @@ export interface SessionOptions {
   filesBase: string;
   /** What `plan` gave. Without it the files of sources are read only by tasks of their own. */
   tasks?: readonly EngineTask[];
+  /** Of the workspace, hexadecimal: under it `mask` makes HMACs of values. Differs between workspaces and stays the same between runs. */
+  maskKey: string;
   /** Called in the server process when a task that names the connection starts. Its rejection fails the task as CONNECTION. */
   resolveConnection(name: string): Promise<ConnectionTarget>;
 }

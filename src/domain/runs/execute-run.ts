@@ -124,6 +124,7 @@ function openSession(services: Services, run: ClaimedRun, graph: TaskGraph): Pro
     memoryLimitMb: config.runMemoryLimitMb,
     threads: THREADS_PER_RUN,
     filesRoots: config.filesRoots,
+    maskKey: Buffer.from(services.secrets.deriveKey(`mask ${run.workspaceId}`)).toString('hex'),
     filesBase: path.join(config.dataDir, 'files'),
     resolveConnection: (name) => connectionTarget(services, run, name),
   });

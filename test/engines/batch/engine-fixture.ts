@@ -9,6 +9,7 @@ import type {
   EngineTask,
   LogLevel,
   SessionOptions,
+  TaskAttempt,
   TaskOutcome,
 } from '../../../src/engines/engine.js';
 import type { TaskSpec } from '../../../src/engines/task-spec.js';
@@ -22,6 +23,7 @@ export interface EngineFixture {
   logs: { level: LogLevel; message: string }[];
   connections: Map<string, ConnectionTarget>;
   run(id: string, spec: TaskSpec, inputs?: string[], signal?: AbortSignal): Promise<TaskOutcome>;
+  execute(task: EngineTask, attempt?: TaskAttempt): Promise<TaskOutcome>;
   /** Another session on the same directories. */
   open(changes?: Partial<SessionOptions>): Promise<EngineSession>;
   close(): Promise<void>;
@@ -41,6 +43,7 @@ export async function openEngine(changes: Partial<SessionOptions> = {}): Promise
     threads: 2,
     filesBase: files,
     filesRoots: [files],
+    maskKey: '0b'.repeat(20),
     resolveConnection: async (name) => {
       const target = connections.get(name);
       if (!target) throw new Error('there is none of that name');
@@ -66,6 +69,12 @@ export async function openEngine(changes: Partial<SessionOptions> = {}): Promise
     open,
     run: (id, spec, inputs = [], signal = new AbortController().signal) =>
       execute(session, { id, spec, inputs }, signal, logs),
+    execute: (task, attempt = {}) =>
+      session.execute(task, {
+        ...attempt,
+        signal: new AbortController().signal,
+        log: (level, message) => logs.push({ level, message }),
+      }),
     close: async () => {
       await Promise.all(opened.map((each) => each.close()));
       await rm(directory, { recursive: true, force: true });

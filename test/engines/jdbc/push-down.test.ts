@@ -32,6 +32,7 @@ async function open(nextRun = true): Promise<void> {
     threads: 1,
     filesBase: '/nowhere',
     filesRoots: [],
+    maskKey: '00'.repeat(32),
     resolveConnection: async () => warehouse.target,
   });
 }
