@@ -7,3 +7,5 @@ export type {
   Task,
   TaskGraph,
 } from './definition/index.js';
+export { pipelineSchema } from './definition/index.js';
+export { requireRunnable } from './lifecycle.js';

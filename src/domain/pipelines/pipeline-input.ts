@@ -49,6 +49,7 @@ const fields = {
 
 const { name, yamlDefinition, ...optional } = fields;
 
+export const yamlDefinitionSchema = z.object({ yamlDefinition });
 export const createPipelineSchema = z.object({ name, yamlDefinition, ...z.object(optional).partial().shape });
 export const updatePipelineSchema = z.object(fields).partial();
 

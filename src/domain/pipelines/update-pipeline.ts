@@ -21,6 +21,9 @@ export async function updatePipeline(
       lockMode: LockMode.PESSIMISTIC_WRITE,
     });
     await requireConnections(context, em, changes);
+    // What was validated was the definition before this one.
+    const isRewritten = ![undefined, pipeline.yamlDefinition].includes(changes.yamlDefinition);
+    if (isRewritten && pipeline.lifecycleStage === 'VALIDATED') pipeline.lifecycleStage = 'DRAFT';
     em.assign(pipeline, { ...changes, version: pipeline.version + 1, updatedAt: context.services.now() });
     recordRevision(em, pipeline, platformCaller(context).subject, 'Update');
     return pipeline;

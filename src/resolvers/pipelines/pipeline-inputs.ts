@@ -66,3 +66,18 @@ export class UpdatePipelineInput extends PipelineSettings {
   @Field(() => String, { nullable: true })
   yamlDefinition?: string;
 }
+
+@InputType()
+export class ValidateDefinitionInput {
+  @Field(() => String, { description: 'YAML, at most 1 MiB.' })
+  yamlDefinition!: string;
+}
+
+@ArgsType()
+export class RevisionsArgs {
+  @Field(() => Int, { nullable: true, defaultValue: 50, description: 'At most 1000.' })
+  limit!: number;
+
+  @Field(() => Int, { nullable: true, description: 'Only versions below this one.' })
+  before?: number | null;
+}

@@ -3,13 +3,29 @@ import { route } from '../route.js';
 import {
   CreatePipelineDocument,
   DeletePipelineDocument,
+  DeprecatePipelineDocument,
   GetPipelineDocument,
+  GetPipelineRevisionDocument,
+  GetPipelineSchemaDocument,
+  ListPipelineRevisionsDocument,
   ListPipelinesDocument,
+  RetirePipelineDocument,
   UpdatePipelineDocument,
+  ValidateDefinitionDocument,
+  ValidatePipelineDocument,
 } from './pipelines.generated.js';
 
 /** What GET answers and a client may send back unchanged. */
-const readOnly = ['id', 'workspaceId', 'version', 'status', 'createdAt', 'updatedAt', 'createdBy'];
+const readOnly = [
+  'id',
+  'workspaceId',
+  'version',
+  'status',
+  'lifecycleStage',
+  'createdAt',
+  'updatedAt',
+  'createdBy',
+];
 
 export const pipelineRoutes = routes(import.meta.url, [
   route(ListPipelinesDocument, {
@@ -29,6 +45,18 @@ export const pipelineRoutes = routes(import.meta.url, [
     tags: ['pipelines'],
     body: { variable: 'input', readOnly },
     status: 201,
+  }),
+  route(GetPipelineSchemaDocument, {
+    method: 'GET',
+    path: '/api/v1/pipelines/schema',
+    tags: ['pipelines'],
+  }),
+  route(ValidateDefinitionDocument, {
+    method: 'POST',
+    path: '/api/v1/pipelines/validate',
+    tags: ['pipelines'],
+    body: { variable: 'input' },
+    status: 200,
   }),
   route(GetPipelineDocument, {
     method: 'GET',
@@ -52,5 +80,47 @@ export const pipelineRoutes = routes(import.meta.url, [
     params: { id: param.uuid() },
     variables: ({ params }) => params,
     response: 'none',
+  }),
+  route(ValidatePipelineDocument, {
+    method: 'POST',
+    path: '/api/v1/pipelines/:id/validate',
+    tags: ['pipelines'],
+    params: { id: param.uuid() },
+    variables: ({ params }) => params,
+    status: 200,
+  }),
+  route(DeprecatePipelineDocument, {
+    method: 'POST',
+    path: '/api/v1/pipelines/:id/deprecate',
+    tags: ['pipelines'],
+    params: { id: param.uuid() },
+    variables: ({ params }) => params,
+    status: 200,
+  }),
+  route(RetirePipelineDocument, {
+    method: 'POST',
+    path: '/api/v1/pipelines/:id/retire',
+    tags: ['pipelines'],
+    params: { id: param.uuid() },
+    variables: ({ params }) => params,
+    status: 200,
+  }),
+  route(ListPipelineRevisionsDocument, {
+    method: 'GET',
+    path: '/api/v1/pipelines/:id/revisions',
+    tags: ['pipelines'],
+    params: { id: param.uuid() },
+    query: {
+      limit: param.int({ min: 1, max: 1000, default: 50 }),
+      before: param.int({ min: 1, description: 'Only versions below this one.' }),
+    },
+    variables: ({ params, query }) => ({ id: params.id, ...query }),
+  }),
+  route(GetPipelineRevisionDocument, {
+    method: 'GET',
+    path: '/api/v1/pipelines/:id/revisions/:version',
+    tags: ['pipelines'],
+    params: { id: param.uuid(), version: param.int({ min: 1 }) },
+    variables: ({ params }) => params,
   }),
 ]);

@@ -2,9 +2,11 @@ import { asText, bindPlaceholders } from './bind-placeholders.js';
 import { chooseEngine } from './choose-engine.js';
 import { compileGraph, policiesOf, specOf } from './compile-graph.js';
 import { graphErrors } from './graph-errors.js';
+import { lintDefinition, type Written } from './lint-definition.js';
 import type {
   Contract,
   DefinitionError,
+  DefinitionWarning,
   ParameterValues,
   ParsedDefinition,
   PipelineDefinition,
@@ -27,6 +29,8 @@ export interface ParseOptions {
   values?: ParameterValues;
   /** Without values: the variables a run will have. Left out, any name of a variable is let through. */
   env?: Readonly<Record<string, string>>;
+  /** Asks for warnings: the connections of the workspace, name to type. */
+  connections?: ReadonlyMap<string, string>;
 }
 
 /** Reads, checks and compiles a definition. Gives all errors at once in the order of the text, and never throws on text. */
@@ -36,19 +40,32 @@ export function parseDefinition(yaml: string, options: ParseOptions = {}): Parse
   const parameters = readParameters(read.text);
   const found = findPlaceholders(read.text, parameters, options.values?.env ?? options.env);
   const errors = [...found.errors, ...parameterErrors(parameters, read.text)];
-  if (!options.values || errors.length > 0) return judge(read.text, parameters, errors, false);
+  const { connections } = options;
+  if (!options.values || errors.length > 0) {
+    const lint =
+      connections && ((written: Judged) => lintDefinition({ ...written, uses: found.uses, connections }));
+    return judge(read.text, parameters, errors, { isBound: false, lint });
+  }
   const bound = bindPlaceholders(read.text, parameters, options.values);
   if (bound.problems.length > 0) return { ok: false, errors: [], problems: bound.problems };
   const text = asText(bound, textsExpectedAt(bound.text));
-  return judge(text, parameters, bound.errors, true);
+  return judge(text, parameters, bound.errors, { isBound: true });
 }
 
-/** @param errors those found already @param isBound whether no placeholder is left */
+type Judged = Omit<Written, 'uses' | 'connections'>;
+
+interface Judging {
+  /** Whether no placeholder is left. */
+  isBound: boolean;
+  lint?: ((written: Judged) => DefinitionWarning[]) | undefined;
+}
+
+/** @param errors those found already */
 function judge(
   text: YamlText,
   parameters: readonly DeclaredParameter[],
   errors: DefinitionError[],
-  isBound: boolean,
+  { isBound, lint }: Judging,
 ): ParsedDefinition {
   errors.push(...structureErrors(text, isBound));
   const checks = readChecks(text);
@@ -63,7 +80,8 @@ function judge(
   const definition = toDefinition(text.value as Readonly<Record<string, unknown>>, parameters);
   const choice = chooseEngine(definition.engine, items.map(specOf));
   if (!choice.ok) return refused([text.error(choice.message, ['engine'])]);
-  return { ok: true, definition, graph: compileGraph(items, checks, choice.engine) };
+  const graph = compileGraph(items, checks, choice.engine);
+  return { ok: true, definition, graph, warnings: lint?.({ text, items, checks, parameters }) ?? [] };
 }
 
 function toDefinition(

@@ -81,8 +81,14 @@ export interface DefinitionError {
   path: string;
 }
 
+/** What is allowed and probably not meant. */
+export interface DefinitionWarning extends DefinitionError {
+  /** Name of the rule, for example `unused-result`. */
+  rule: string;
+}
+
 export type ParsedDefinition =
-  | { ok: true; definition: PipelineDefinition; graph: TaskGraph }
+  | { ok: true; definition: PipelineDefinition; graph: TaskGraph; warnings: DefinitionWarning[] }
   | {
       ok: false;
       errors: DefinitionError[];

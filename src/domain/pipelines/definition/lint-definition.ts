@@ -1,0 +1,183 @@
+import type { DefinitionWarning, ParameterDeclaration } from './pipeline-definition.js';
+import type { PlaceholderUse } from './placeholder-errors.js';
+import type { WrittenCheck } from './quality-checks.js';
+import type { Item } from './read-items.js';
+import type { YamlText } from './yaml-text.js';
+
+/** A definition without errors, in its parts. */
+export interface Written {
+  text: YamlText;
+  items: readonly Item[];
+  checks: readonly WrittenCheck[];
+  parameters: readonly (ParameterDeclaration & { path: readonly (string | number)[] })[];
+  uses: readonly PlaceholderUse[];
+  /** Of the workspace: name to type. */
+  connections: ReadonlyMap<string, string>;
+}
+
+interface Finding {
+  message: string;
+  path: readonly (string | number)[];
+  key?: string;
+}
+
+interface Rule {
+  name: string;
+  find(written: Written): Finding[];
+}
+
+/** What is allowed and probably not meant. One entry for each rule; the names are part of the API. */
+const RULES: readonly Rule[] = [
+  {
+    name: 'unused-result',
+    find: ({ items, checks }) => {
+      const read = new Set([
+        ...items.flatMap(({ inputs }) => inputs.map(({ id }) => id)),
+        ...checks.flatMap(({ references }) => references?.id ?? []),
+      ]);
+      return items
+        .filter(({ kind, id }) => kind !== 'target' && !read.has(id))
+        .map(({ id, path }) => ({ message: `Nothing reads the result of "${id}".`, path }));
+    },
+  },
+  {
+    name: 'no-target',
+    find: ({ items }) =>
+      items.some(({ kind }) => kind === 'target')
+        ? []
+        : [{ message: 'No task is a target: a run writes nothing.', path: ['tasks'] }],
+  },
+  {
+    name: 'unused-parameter',
+    find: ({ parameters, uses }) => {
+      const used = new Set(uses.map(({ name }) => name));
+      return parameters
+        .filter(({ id }) => !used.has(`params.${id}`))
+        .map(({ id, path }) => ({ message: `Nothing uses the parameter "${id}".`, path }));
+    },
+  },
+  {
+    name: 'required-with-default',
+    find: ({ parameters }) =>
+      parameters
+        .filter((parameter) => parameter.required && parameter.default !== undefined)
+        .map(({ id, path }) => ({
+          message: `"${id}" is required, so its default is never used.`,
+          path,
+          key: 'default',
+        })),
+  },
+  {
+    name: 'star-into-keyed-target',
+    find: ({ items }) => {
+      const byId = new Map(items.map((item) => [item.id, item]));
+      return keyedTargets(items).flatMap(({ id, inputs: [input] }) => {
+        const from = input && byId.get(input.id);
+        return from?.value['type'] === 'sql' && /\bselect\s+(?:\w+\.)?\*/i.test(String(from.value['sql']))
+          ? [
+              {
+                message: `SELECT * decides the columns of the target "${id}": name them, or its table follows every change of a source.`,
+                path: [...from.path, 'sql'],
+              },
+            ]
+          : [];
+      });
+    },
+  },
+  {
+    name: 'append-of-incremental',
+    find: ({ items }) => {
+      const incremental = items.filter(({ value }) => value['incremental'] !== undefined);
+      if (incremental.length === 0) return [];
+      return items
+        .filter(({ kind, value }) => kind === 'target' && value['mode'] === 'APPEND' && 'table' in value)
+        .filter((target) => incremental.some(({ id }) => ancestors(target, items).has(id)))
+        .map(({ id, path }) => ({
+          message: `"${id}" appends what an incremental source reads: a row that changed is there twice. UPSERT with keys keeps one.`,
+          path,
+          key: 'mode',
+        }));
+    },
+  },
+  {
+    name: 'incremental-overwrite',
+    find: ({ items }) => {
+      const incremental = items.filter(({ value }) => value['incremental'] !== undefined);
+      return items
+        .filter(
+          ({ kind, value }) => kind === 'target' && (value['mode'] === 'OVERWRITE' || isPlainMerge(value)),
+        )
+        .filter((target) => incremental.some(({ id }) => ancestors(target, items).has(id)))
+        .map(({ id, path }) => ({
+          message: `"${id}" keeps only what the run read, and an incremental source reads only what is new.`,
+          path,
+        }));
+    },
+  },
+  {
+    name: 'no-timeout',
+    find: ({ text, items }) =>
+      'timeout' in (text.value as object) || items.every(({ value }) => value['timeout'] !== undefined)
+        ? []
+        : [{ message: 'Neither the definition nor all its tasks have a "timeout".', path: [] }],
+  },
+  {
+    name: 'unchecked-contract',
+    find: ({ text }) =>
+      'contract' in (text.value as object)
+        ? [{ message: 'Contracts are not checked by runs yet.', path: [], key: 'contract' }]
+        : [],
+  },
+  {
+    name: 'unknown-connection',
+    find: ({ items, connections }) =>
+      items.flatMap(({ value, path }) => {
+        const { connection: name, type } = value;
+        if (typeof name !== 'string' || name.includes('{{')) return [];
+        const found = connections.get(name);
+        const at = [...path, 'connection'];
+        if (found === undefined)
+          return [{ message: `There is no connection "${name}" in the workspace.`, path: at }];
+        if (found === type) return [];
+        return [{ message: `"${name}" is a connection of type ${found}, not ${type}.`, path: at }];
+      }),
+  },
+];
+
+const MAX_WARNINGS = 100;
+
+/** In the order of the text, at most a hundred. */
+export function lintDefinition(written: Written): DefinitionWarning[] {
+  return RULES.flatMap(({ name, find }) =>
+    find(written).map(({ message, path, key }) => ({
+      rule: name,
+      ...written.text.error(message, path, key),
+    })),
+  )
+    .sort((a, b) => a.line - b.line || a.column - b.column)
+    .slice(0, MAX_WARNINGS);
+}
+
+function keyedTargets(items: readonly Item[]): Item[] {
+  return items.filter(({ kind, value }) => kind === 'target' && value['keys'] !== undefined);
+}
+
+function isPlainMerge(value: Item['value']): boolean {
+  return value['mode'] === 'MERGE' && value['deleteWhen'] === undefined;
+}
+
+/** Ids of everything a task reads, directly or not. */
+function ancestors(item: Item, items: readonly Item[]): Set<string> {
+  const byId = new Map(items.map((each) => [each.id, each]));
+  const found = new Set<string>();
+  const open = [item];
+  for (let next = open.pop(); next; next = open.pop()) {
+    for (const { id } of next.inputs) {
+      const input = byId.get(id);
+      if (!input || found.has(id)) continue;
+      found.add(id);
+      open.push(input);
+    }
+  }
+  return found;
+}
