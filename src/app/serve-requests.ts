@@ -7,6 +7,7 @@ import type { Services } from '../context.js';
 import { createGateway } from '../gateway/create-gateway.js';
 import type { ErrorSurface, GatewayFailure } from '../gateway/error-handler.js';
 import type { Readiness } from '../gateway/health.js';
+import { answerUnparsable } from '../gateway/unparsable-requests.js';
 import type { OnClose } from './on-close.js';
 import { openRoutes } from './open-routes.js';
 
@@ -34,6 +35,7 @@ export async function serveRequests(options: ServingOptions): Promise<Express> {
     databasePool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
   });
   onClose('gateway', () => gateway.close());
+  answerUnparsable(server, gateway.failures);
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', (error) => log.debug({ err: error }, 'socket failed while it was upgraded'));
     const refuse = (failure: GatewayFailure) => {
