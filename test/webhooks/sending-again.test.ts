@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Organization } from '../../src/entities/identity/organization.js';
 import { Webhook } from '../../src/entities/webhooks/webhook.js';
+import { eventProblem } from '../../src/events/catalogue.js';
 import { eventually } from '../support/eventually.js';
 import { type Call, caller } from '../support/rest.js';
 import { expectRefused } from './expect-refused.js';
@@ -156,5 +157,8 @@ describe('the eleventh failure', () => {
     for (let index = 0; index < 12; index += 1) await admin('POST', `/v1/webhooks/${id}/test`);
     const row = await house.em().findOneOrFail(Webhook, { id }, { filters: false });
     expect(row).toMatchObject({ active: true, consecutiveFailures: 0 });
+    const sent = JSON.parse(String(receiver.at('/broken').at(-1)?.body));
+    expect(sent.type).toBe('webhook.test');
+    expect(eventProblem(sent)).toBeUndefined();
   });
 });
