@@ -3,13 +3,15 @@ import type { EngineErrorKind } from '../engine-error.js';
 import type { TaskKind, TaskSpec } from '../task-spec.js';
 import { abortError } from './abort.js';
 import { toEngineError } from './classify-error.js';
+import { runUnit } from './run-unit.js';
 import type { TaskContext } from './task-context.js';
+import { runCast } from './tasks/cast-transformation.js';
 import { runFileSource } from './tasks/file-source.js';
 import { runFileTarget } from './tasks/file-target.js';
 import { runInlineSource } from './tasks/inline-source.js';
 import { runPostgresSource } from './tasks/postgres-source.js';
 import { runPostgresTarget } from './tasks/postgres-target.js';
-import { runSqlTransformation } from './tasks/sql-transformation.js';
+import { runSelectTransformation } from './tasks/select-transformation.js';
 
 type Runner<Spec extends TaskSpec> = (context: TaskContext, spec: Spec) => Promise<TaskOutcome>;
 type SpecName = { [S in TaskSpec as `${S['kind']}:${S['type']}`]: S };
@@ -18,7 +20,14 @@ const RUNNERS: { [Name in keyof SpecName]?: Runner<SpecName[Name]> } = {
   'source:file': runFileSource,
   'source:inline': runInlineSource,
   'source:postgres': runPostgresSource,
-  'transformation:sql': runSqlTransformation,
+  'transformation:sql': runSelectTransformation,
+  'transformation:cast': runSelectTransformation,
+  'transformation:filter': runSelectTransformation,
+  'transformation:rename': runSelectTransformation,
+  'transformation:deduplicate': runSelectTransformation,
+  'transformation:aggregate': runSelectTransformation,
+  'transformation:join': runSelectTransformation,
+  'transformation:mask': runSelectTransformation,
   'target:file': runFileTarget,
   'target:postgres': runPostgresTarget,
 };
@@ -34,6 +43,7 @@ export async function runTask(context: TaskContext): Promise<TaskOutcome> {
   const { spec } = context.task;
   try {
     const run = RUNNERS[`${spec.kind}:${spec.type}` as keyof SpecName] as Runner<TaskSpec> | undefined;
+    if (context.task.within) return await runUnit(context);
     if (!run) throw new Error(`The engine has no ${spec.kind} of type ${spec.type}.`);
     return await run(context, spec);
   } catch (error) {

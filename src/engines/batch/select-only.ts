@@ -15,7 +15,7 @@ const REFUSED_FUNCTIONS = new Set(['current_setting', 'getvariable', 'write_log'
 /** A common table expression named like a file would hide the file from the check but not, out of its scope, from DuckDB. */
 const PLAIN_NAME = /^[^./\\:*?[\]~]+$/;
 
-interface SerializedSql {
+export interface SerializedSql {
   error: boolean;
   error_type?: string;
   error_message?: string;
@@ -23,7 +23,8 @@ interface SerializedSql {
   statements?: unknown[];
 }
 
-type Syntax = Record<string, unknown>;
+/** A node of DuckDB's syntax tree. */
+export type Syntax = Record<string, unknown>;
 
 /**
  * Throws EngineError SQL unless `sql` is one SELECT that reads its inputs and nothing else.
@@ -54,6 +55,68 @@ export async function assertReadsOnly(
   for (const node of nodes) assertAllowed(node, names, inputs, sql);
 }
 
+/** Throws EngineError SQL unless the text is one expression over columns, without a subquery; `where` names it. */
+export async function assertExpression(
+  connection: DuckDBConnection,
+  text: string,
+  where: string,
+): Promise<void> {
+  await assertPart(
+    connection,
+    `SELECT ${text}\n`,
+    where,
+    ({ select_list, modifiers }) => isOne(select_list) && isNone(modifiers),
+  );
+}
+
+/** Throws EngineError SQL unless the text is one term of an ORDER BY; `where` names it. */
+export async function assertOrderTerm(
+  connection: DuckDBConnection,
+  text: string,
+  where: string,
+): Promise<void> {
+  await assertPart(connection, `SELECT 1 ORDER BY ${text}\n`, where, ({ modifiers }) => {
+    const [order] = Array.isArray(modifiers) ? modifiers : [];
+    return isOne(modifiers) && isSyntax(order) && isOne(order['orders']);
+  });
+}
+
+/** A statement without tables whose one variable part is the author's text: nothing else may have come of it. */
+async function assertPart(
+  connection: DuckDBConnection,
+  statement: string,
+  where: string,
+  isWhole: (select: Syntax) => boolean,
+): Promise<void> {
+  const tree = await serialize(connection, statement);
+  if (tree.error)
+    throw new EngineError('SQL', `${where}: ${tree.error_message ?? 'the text cannot be read'}`);
+  const [only, ...others] = tree.statements ?? [];
+  const select = isSyntax(only) ? only['node'] : undefined;
+  const isPart =
+    others.length === 0 &&
+    isSyntax(select) &&
+    isSyntax(select['from_table']) &&
+    select['from_table']['type'] === 'EMPTY' &&
+    NOTHING_ELSE.every((clause) => isNone(select[clause])) &&
+    isWhole(select);
+  if (!isPart) throw new EngineError('SQL', `${where} must be one expression, and nothing besides.`);
+  for (const node of walk(select)) {
+    if (node['class'] === 'SUBQUERY') throw new EngineError('SQL', `${where} cannot hold a subquery.`);
+    assertAllowed(node, new Set(), [], statement);
+  }
+}
+
+const NOTHING_ELSE = ['where_clause', 'group_expressions', 'having', 'sample', 'qualify'] as const;
+
+function isNone(value: unknown): boolean {
+  return value == null || (Array.isArray(value) && value.length === 0);
+}
+
+function isOne(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 1;
+}
+
 /** How often a statement names a table, in whatever case. */
 export async function countReferences(
   connection: DuckDBConnection,
@@ -70,12 +133,13 @@ export async function countReferences(
   ).length;
 }
 
-async function serialize(connection: DuckDBConnection, sql: string): Promise<SerializedSql> {
+export async function serialize(connection: DuckDBConnection, sql: string): Promise<SerializedSql> {
   const reader = await connection.runAndReadAll('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR', [sql]);
   return JSON.parse(String(reader.value(0, 0))) as SerializedSql;
 }
 
-function assertAllowed(
+/** Throws EngineError SQL when a node reads something but `names`, or looks out of the query. */
+export function assertAllowed(
   node: Syntax,
   names: ReadonlySet<string>,
   inputs: readonly string[],
@@ -117,7 +181,7 @@ function commonTableNames(node: Syntax): string[] {
   );
 }
 
-function* walk(value: unknown): Generator<Syntax> {
+export function* walk(value: unknown): Generator<Syntax> {
   // A loop, not recursion: DuckDB's parser allows trees deeper than a JavaScript stack.
   const waiting: unknown[] = [value];
   while (waiting.length > 0) {
@@ -131,7 +195,7 @@ function* walk(value: unknown): Generator<Syntax> {
   }
 }
 
-function isSyntax(value: unknown): value is Syntax {
+export function isSyntax(value: unknown): value is Syntax {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -141,7 +205,7 @@ function describe(tree: SerializedSql, sql: string): string {
 }
 
 /** DuckDB counts bytes from 0; people count lines and columns from 1. */
-function placeOf(position: unknown, sql: string): string {
+export function placeOf(position: unknown, sql: string): string {
   const offset = Number(position);
   if (position == null || !Number.isSafeInteger(offset) || offset < 0 || offset > Buffer.byteLength(sql))
     return '';

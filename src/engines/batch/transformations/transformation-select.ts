@@ -1,26 +1,28 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { TransformationSpec } from '../../task-spec.js';
 import { exactSelect, resultOf } from '../run-files.js';
-import { assertReadsOnly } from '../select-only.js';
 import { identifier } from '../sql-text.js';
 import type { TaskContext } from '../task-context.js';
+import { aggregateSelect, aggregateSelect } from './aggregate-select.js';
+import { castSelect, castSelect } from './cast-select.js';
+import { deduplicateSelect, deduplicateSelect } from './deduplicate-select.js';
+import { filterSelect, filterSelect } from './filter-select.js';
+import { joinSelect, joinSelect } from './join-select.js';
+import { maskSelect, maskSelect } from './mask-select.js';
+import { renameSelect, renameSelect } from './rename-select.js';
+import type { SelectBuilder } from './select-builder.js';
+import { sqlSelect } from './sql-select.js';
 
-/** Builds the one SELECT that a transformation is; its inputs are views, or tables, under their ids. */
-type SelectBuilder<Spec> = (
-  context: TaskContext,
-  connection: DuckDBConnection,
-  spec: Spec,
-) => Promise<string> | string;
-
-type Builders = { [S in TransformationSpec as S['type']]?: SelectBuilder<S> };
-
-const BUILDERS: Builders = {
-  sql: async ({ task }, connection, { sql }) => {
-    await assertReadsOnly(connection, sql, task.inputs);
-    // Binding the text on its own gives errors with the positions of the author's SQL.
-    (await connection.prepare(sql)).destroySync();
-    return sql;
-  },
+/** What is one SELECT; the others are carried out by runners of their own. */
+const BUILDERS: { [S in TransformationSpec as S['type']]?: SelectBuilder<S> } = {
+  aggregate: aggregateSelect,
+  cast: castSelect,
+  deduplicate: deduplicateSelect,
+  filter: filterSelect,
+  join: joinSelect,
+  mask: maskSelect,
+  rename: renameSelect,
+  sql: sqlSelect,
 };
 
 /**
@@ -37,7 +39,7 @@ export async function transformationSelect(
     if (bound.has(input)) continue;
     await connection.run(`CREATE TEMP VIEW ${identifier(input)} AS FROM ${resultOf(context, input)}`);
   }
-  const build = BUILDERS[task.spec.type as keyof Builders] as SelectBuilder<unknown> | undefined;
+  const build = BUILDERS[task.spec.type as keyof typeof BUILDERS] as SelectBuilder<unknown> | undefined;
   if (!build) throw new Error(`A task of type ${task.spec.type} is no SELECT.`);
   // Holds a space, which no task id may, so the author's SQL cannot name it.
   const view = identifier(`result of ${task.id}`);

@@ -3,8 +3,8 @@ import { saveResult } from '../run-files.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
 import { transformationSelect } from '../transformations/transformation-select.js';
 
-/** One SELECT over the inputs, which it sees as views under their task ids and nothing besides. */
-export function runSqlTransformation(context: TaskContext): Promise<TaskOutcome> {
+/** A transformation that is one SELECT over its inputs, which it sees as views under their ids and nothing besides. */
+export function runSelectTransformation(context: TaskContext): Promise<TaskOutcome> {
   return withDuckDb(context, 'sandbox', async (connection) => {
     const saved = await saveResult(context, connection, await transformationSelect(context, connection));
     context.log('INFO', `${context.task.id}: ${saved.rows} rows`);
