@@ -45,9 +45,9 @@ export function textsExpectedAt(text: YamlText): Path[] {
 function departures(text: YamlText, check: typeof validate): ErrorObject[] {
   if (check(text.value)) return [];
   return (check.errors ?? []).filter(
-    ({ keyword, schemaPath }) =>
+    ({ keyword, schemaPath, instancePath }) =>
       !SILENT_KEYWORDS.has(keyword) &&
-      !schemaPath.startsWith('#/oneOf/') &&
+      !(instancePath === '' && schemaPath.startsWith('#/oneOf/')) &&
       !schemaPath.startsWith('#/$defs/placeholder/'),
   );
 }

@@ -70,7 +70,7 @@ function nameProblem(
       if (place === 'default') return `${raw}: a default cannot refer to another parameter.`;
       return declared.has(rest) ? undefined : `${raw}: there is no parameter "${rest}".`;
     case 'env':
-      return env === undefined || Object.hasOwn(env, rest)
+      return (env === undefined ? /^[A-Za-z_]\w*$/.test(rest) : Object.hasOwn(env, rest))
         ? undefined
         : `${raw}: the variable ${rest} is not set, or PIPELINE_ENV_ALLOWED does not name it.`;
     default:

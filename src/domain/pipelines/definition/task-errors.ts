@@ -17,7 +17,6 @@ const CHECKS: Readonly<Record<string, readonly Check[]>> = {
   'source:inline': [inlineErrors],
   'source:postgres': [databaseSourceErrors],
   'source:mysql': [databaseSourceErrors],
-  'transformation:sql': [someInput],
   'transformation:filter': [oneInput],
   'transformation:rename': [oneInput, renameErrors],
   'transformation:cast': [oneInput, castErrors],
@@ -89,12 +88,6 @@ function inlineErrors({ value, path }: Item, text: YamlText): DefinitionError[] 
 function databaseSourceErrors({ value, path }: Item, text: YamlText): DefinitionError[] {
   if ((value['table'] === undefined) !== (value['query'] === undefined)) return [];
   return [text.error(`A ${value['type']} source has either "table" or "query".`, path)];
-}
-
-function someInput(item: Item, text: YamlText): DefinitionError[] {
-  return item.inputs.length > 0
-    ? []
-    : [text.error(`"${item.id}" has no input: name some with "inputs".`, item.path)];
 }
 
 function oneInput(item: Item, text: YamlText): DefinitionError[] {

@@ -6,8 +6,8 @@ describe('errors of a definition', () => {
     expect(
       refused(`apiVersion: v2
 nme: x
-engine: STREAM
-quality: []
+engine: SPARK
+quality: [{on: nosuch, type: notNull}]
 timeout: 1h
 source:
   - {id: orders, type: file, path: orders.dat, incremental: {column: x}}
@@ -26,13 +26,14 @@ target: {id: out, type: postgres, connection: w, table: "a.b.c", mode: MERGE, in
        "1:1 : "name" is missing.",
        "1:13 apiVersion: apiVersion cannot be "v2": it must be v1.",
        "2:1 nme: Unknown key "nme".",
-       "3:9 engine: engine "STREAM" is not supported yet here; it must be one of AUTO, BATCH.",
-       "4:1 quality: "quality" is not supported yet.",
+       "3:9 engine: engine cannot be "SPARK": it must be one of AUTO, BATCH, STREAM, JDBC.",
+       "4:11 quality[0]: "column" is missing.",
+       "4:16 quality[0].on: There is no task "nosuch".",
        "5:10 timeout: "1h" is not valid for timeout: an ISO 8601 duration in weeks, days, hours, minutes and seconds, for example PT1H30M.",
        "7:36 source[0].path: The format of "orders.dat" is not clear from its ending: add "format".",
-       "7:48 source[0].incremental: "incremental" is not supported yet.",
+       "8:5 source[1]: "connection" is missing.",
+       "8:5 source[1]: A mysql source has either "table" or "query".",
        "8:10 source[1].id: The id "ORDERS" is already used in line 7 (case does not distinguish ids).",
-       "8:18 source[1].type: type "mysql" is not supported yet here; it must be one of file, inline, postgres.",
        "9:10 source[2].id: "9x" is not valid for id: a letter or underscore, then up to 62 letters, digits or underscores.",
        "10:5 source[3]: "id" is missing.",
        "10:5 source[3]: "path" is missing.",
@@ -40,11 +41,11 @@ target: {id: out, type: postgres, connection: w, table: "a.b.c", mode: MERGE, in
        "13:33 transformations[0].inputs[0]: "a" waits for itself: a -> b -> a.",
        "14:33 transformations[1].inputs[0]: "b" waits for itself: a -> b -> a.",
        "14:36 transformations[1].inputs[1]: There is no task "nosuch".",
-       "14:50 transformations[1].sql: The parameter {{ params.x }} is not supported yet.",
-       "15:13 transformations[2].type: type "filter" is not supported yet here; it must be sql.",
+       "14:58 transformations[1].sql: {{ params.x }}: there is no parameter "x".",
+       "15:5 transformations[2]: "where" is missing.",
        "15:36 transformations[2].inputs[0]: "out" is a target and cannot be read from.",
        "16:57 target.table: "a.b.c" is not valid for table: table or schema.table, case as stored.",
-       "16:72 target.mode: mode "MERGE" is not supported yet here; it must be one of APPEND, OVERWRITE, UPSERT.",
+       "16:66 target.mode: MERGE needs "keys".",
      ]
     `);
   });
@@ -113,7 +114,7 @@ target: {id: out, type: postgres, connection: w, table: "a.b.c", mode: MERGE, in
     [
       'keys without UPSERT',
       `${HEAD}source: { id: a, type: file, path: a.csv }\ntarget: { id: z, type: postgres, connection: c, table: t, mode: APPEND, keys: [a] }`,
-      ['4:73 target.keys: "keys" applies to mode UPSERT only.'],
+      ['4:73 target.keys: "keys" applies to the modes UPSERT and MERGE only.'],
     ],
     [
       'options of another format',
@@ -141,7 +142,7 @@ target: {id: out, type: postgres, connection: w, table: "a.b.c", mode: MERGE, in
       'a transformation that waits for a target',
       `${HEAD}source: { id: a, type: file, path: a.csv }\ntransformations: { id: b, type: sql, inputs: [a], dependsOn: [z], sql: FROM a }\ntarget: { id: z, type: file, path: z.csv, input: a }`,
       [
-        '4:63 transformations.dependsOn[0]: "b" waits for the target "z"; that is supported between targets only yet.',
+        '4:63 transformations.dependsOn[0]: "b" waits for the target "z"; only a target can wait for a target.',
       ],
     ],
   ])('of %s', (_, yaml, errors) => {

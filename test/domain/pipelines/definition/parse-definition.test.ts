@@ -24,6 +24,7 @@ target: { id: mart, type: postgres, connection: dwh, table: mart.orders, mode: U
       name: 'orders_daily',
       description: 'every day',
       engine: 'AUTO',
+      parameters: [],
       retry: {
         type: 'exponential',
         intervalMs: 30_000,

@@ -16,7 +16,7 @@ describe('the published schema', () => {
     expect(compiled(example).graph.levels.length).toBeGreaterThan(3);
     expect(validate(parse(example))).toBe(true);
     expect(validate(parse(SMALL))).toBe(true);
-    expect(validate(parse(`${SMALL}quality: []`))).toBe(false);
+    expect(validate(parse(`${SMALL}qualities: []`))).toBe(false);
     expect(validate(parse(`${HEAD}tasks: [{ id: a, kind: sink, type: file }]`))).toBe(false);
   });
 });
