@@ -1,23 +1,23 @@
-import { describe, expect, it } from "@jest/globals";
-import fc from "fast-check";
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import {
   checkParameters,
   compileDefinition,
   type ParameterValues,
-} from "../../../../src/domain/pipelines/index.js";
-import { AppError } from "../../../../src/errors.js";
-import { HEAD, refused } from "./definitions.js";
+} from '../../../../src/domain/pipelines/index.js';
+import { AppError } from '../../../../src/errors.js';
+import { HEAD, refused } from './definitions.js';
 
 const VALUES: ParameterValues = {
   params: {},
   builtIns: {
-    "run.id": "01a1fb3c-6ba4-7748-a964-b27f88c25ee9",
-    "run.startedAt": "2026-11-21T06:00:00.000Z",
-    "schedule.date": "2026-11-20",
-    "pipeline.name": "orders",
-    "workspace.slug": "default",
+    'run.id': '01a1fb3c-6ba4-7748-a964-b27f88c25ee9',
+    'run.startedAt': '2026-11-21T06:00:00.000Z',
+    'schedule.date': '2026-11-20',
+    'pipeline.name': 'orders',
+    'workspace.slug': 'default',
   },
-  env: { REGION: "eu" },
+  env: { REGION: 'eu' },
 };
 
 const PARAMETERS = `parameters:
@@ -36,17 +36,14 @@ function bound(rest: string, params: Record<string, unknown> = {}) {
     params,
   });
   return Object.fromEntries(
-    graph.tasks.map(({ id, spec }) => [
-      id,
-      spec as unknown as Record<string, unknown>,
-    ]),
+    graph.tasks.map(({ id, spec }) => [id, spec as unknown as Record<string, unknown>]),
   );
 }
 
 /** What a value becomes in a statement. */
 function inSql(placeholder: string, params?: Record<string, unknown>): unknown {
   const yaml = `source: { id: a, type: inline, rows: [{ n: 1 }] }\ntransformations: { id: t, type: sql, sql: "x {{ ${placeholder} }} y" }\ntarget: { id: z, type: file, path: z.csv }`;
-  return String(bound(yaml, params)["t"]?.["sql"]).slice(2, -2);
+  return String(bound(yaml, params)['t']?.['sql']).slice(2, -2);
 }
 
 function problems(work: () => unknown): unknown {
@@ -56,35 +53,32 @@ function problems(work: () => unknown): unknown {
     if (!(error instanceof AppError)) throw error;
     const { errors, field } = error.details ?? {};
     return errors
-      ? (errors as { field: string; message: string }[]).map((each) => [
-          each.field,
-          each.message,
-        ])
+      ? (errors as { field: string; message: string }[]).map((each) => [each.field, each.message])
       : [[field, error.message]];
   }
-  throw new Error("accepted");
+  throw new Error('accepted');
 }
 
-describe("a placeholder", () => {
+describe('a placeholder', () => {
   it.each([
-    ["params.day", "DATE '2026-11-20'"],
-    ["params.name", "'O''Hara'"],
-    ["params.least", "(-5)"],
-    ["params.share", "0.25"],
-    ["params.strict", "TRUE"],
-    ["params.since", "TIMESTAMP '2026-01-01 00:00:00.000'"],
-    ["params.tier", "NULL"],
-    ["run.id", "'01a1fb3c-6ba4-7748-a964-b27f88c25ee9'"],
-    ["run.startedAt", "TIMESTAMP '2026-11-21 06:00:00.000'"],
-    ["schedule.date", "DATE '2026-11-20'"],
-    ["pipeline.name", "'orders'"],
-    ["workspace.slug", "'default'"],
-    ["env.REGION", "'eu'"],
-  ])("%s is a literal of SQL: %s", (placeholder, literal) => {
+    ['params.day', "DATE '2026-11-20'"],
+    ['params.name', "'O''Hara'"],
+    ['params.least', '(-5)'],
+    ['params.share', '0.25'],
+    ['params.strict', 'TRUE'],
+    ['params.since', "TIMESTAMP '2026-01-01 00:00:00.000'"],
+    ['params.tier', 'NULL'],
+    ['run.id', "'01a1fb3c-6ba4-7748-a964-b27f88c25ee9'"],
+    ['run.startedAt', "TIMESTAMP '2026-11-21 06:00:00.000'"],
+    ['schedule.date', "DATE '2026-11-20'"],
+    ['pipeline.name', "'orders'"],
+    ['workspace.slug', "'default'"],
+    ['env.REGION', "'eu'"],
+  ])('%s is a literal of SQL: %s', (placeholder, literal) => {
     expect(inSql(placeholder)).toBe(literal);
   });
 
-  it("is a literal wherever SQL or code stands, a value of its own where it stands alone, and text in text", () => {
+  it('is a literal wherever SQL or code stands, a value of its own where it stands alone, and text in text', () => {
     const specs = bound(
       `source:
   - { id: a, type: http, connection: c, path: "/days/{{ params.day }}", query: { least: "{{ params.least }}", tag: "a {{params.least}}" }, maxPages: "{{ params.pages }}" }
@@ -98,79 +92,73 @@ transformations:
 target:
   - { id: z, type: file, input: j, path: "out/{{ workspace.slug }}/{{ env.REGION }}.csv" }
   - { id: w, type: postgres, input: i, connection: "{{ params.name }}", table: "mart.t_{{ params.pages }}", mode: MERGE, keys: [n], deleteWhen: "n = {{ params.name }}", widen: "{{ params.strict }}" }
-`.replace(/^/, "  - { id: pages, type: INTEGER }\n"),
+`.replace(/^/, '  - { id: pages, type: INTEGER }\n'),
       { pages: 7, name: "a'b\\c" },
     );
-    expect(specs["a"]).toMatchObject({
-      path: "/days/2026-11-20",
-      query: { least: -5, tag: "a -5" },
+    expect(specs['a']).toMatchObject({
+      path: '/days/2026-11-20',
+      query: { least: -5, tag: 'a -5' },
       maxPages: 7,
     });
-    expect(specs["m"]).toMatchObject({
+    expect(specs['m']).toMatchObject({
       query: "SELECT * FROM t WHERE n = 'a''b\\\\c'",
       incremental: { initial: -5 },
     });
-    expect(specs["i"]?.["rows"]).toEqual([
-      { sql: "a'b\\c", share: 0.25, strict: true },
-    ]);
-    expect(specs["f"]?.["where"]).toBe("day = DATE '2026-11-20'");
-    expect(specs["d"]?.["orderBy"]).toEqual(["n = ('a''b' || chr(92) || 'c')"]);
-    expect(specs["g"]?.["measures"]).toEqual({ n: "sum(0.25)" });
-    expect(specs["j"]?.["code"]).toBe(
+    expect(specs['i']?.['rows']).toEqual([{ sql: "a'b\\c", share: 0.25, strict: true }]);
+    expect(specs['f']?.['where']).toBe("day = DATE '2026-11-20'");
+    expect(specs['d']?.['orderBy']).toEqual(["n = ('a''b' || chr(92) || 'c')"]);
+    expect(specs['g']?.['measures']).toEqual({ n: 'sum(0.25)' });
+    expect(specs['j']?.['code']).toBe(
       'function transform(row) { return { n: "a\\u0027b\\u005cc", l: (-5), t: null }; }',
     );
-    expect(specs["z"]?.["path"]).toBe("out/default/eu.csv");
-    expect(specs["w"]).toMatchObject({
+    expect(specs['z']?.['path']).toBe('out/default/eu.csv');
+    expect(specs['w']).toMatchObject({
       connection: "a'b\\c",
-      table: "mart.t_7",
+      table: 'mart.t_7',
       deleteWhen: "n = ('a''b' || chr(92) || 'c')",
       widen: true,
     });
   });
 
-  it("cannot leave its literal, whatever its value is", () => {
+  it('cannot leave its literal, whatever its value is', () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (name) => {
-        fc.pre(name.isWellFormed() && !name.includes("\0"));
-        const literal = String(inSql("params.name", { name }));
+      fc.property(fc.string({ unit: 'binary' }), (name) => {
+        fc.pre(name.isWellFormed() && !name.includes('\0'));
+        const literal = String(inSql('params.name', { name }));
         // One text, or texts without a backslash joined by chr(92): as a standard server and as MySQL reads it.
-        expect(literal).not.toContain("\\");
-        const parts = literal
-          .replace(/^\((.*)\)$/s, "$1")
-          .split(" || chr(92) || ");
-        if (!name.includes(" || chr(92) || ")) {
+        expect(literal).not.toContain('\\');
+        const parts = literal.replace(/^\((.*)\)$/s, '$1').split(' || chr(92) || ');
+        if (!name.includes(' || chr(92) || ')) {
           for (const part of parts) expect(part).toMatch(/^'(?:[^']|'')*'$/s);
-          const read = parts.map((part) =>
-            part.slice(1, -1).replaceAll("''", "'"),
-          );
-          expect(read.join("\\")).toBe(name);
+          const read = parts.map((part) => part.slice(1, -1).replaceAll("''", "'"));
+          expect(read.join('\\')).toBe(name);
         }
       }),
     );
   });
 
-  it("is text again where a number was put and only text will do", () => {
+  it('is text again where a number was put and only text will do', () => {
     const specs = bound(
       'source: { id: a, type: file, format: csv, path: "{{ params.least }}" }\ntarget: { id: z, type: file, path: z.csv }',
     );
-    expect(specs["a"]?.["path"]).toBe("-5");
+    expect(specs['a']?.['path']).toBe('-5');
   });
 
-  it("stands where it is written as long as there is no run", () => {
+  it('stands where it is written as long as there is no run', () => {
     const yaml = `${HEAD}${PARAMETERS}source: { id: a, type: http, connection: c, path: /, maxPages: "{{ params.least }}" }
 target: { id: z, type: postgres, connection: c, table: "t_{{ env.ANY }}", mode: APPEND, timeout: "{{ params.name }}" }`;
     const { graph, definition } = compileDefinition(yaml);
-    expect(graph.engine).toBe("BATCH");
+    expect(graph.engine).toBe('BATCH');
     expect(graph.tasks.map(({ spec }) => spec)).toMatchObject([
-      { maxPages: "{{ params.least }}" },
-      { table: "t_{{ env.ANY }}" },
+      { maxPages: '{{ params.least }}' },
+      { table: 't_{{ env.ANY }}' },
     ]);
     expect(definition.parameters).toHaveLength(7);
     expect(definition.parameters[0]).toEqual({
-      id: "day",
-      type: "DATE",
+      id: 'day',
+      type: 'DATE',
       required: false,
-      default: "{{ schedule.date }}",
+      default: '{{ schedule.date }}',
     });
   });
 });
@@ -181,8 +169,8 @@ transformations: { id: t, type: sql, sql: ${JSON.stringify(sql)} }
 target: { id: z, type: file, path: z.csv }
 `;
 
-describe("errors", () => {
-  it("of names and places come at once, each at the placeholder", () => {
+describe('errors', () => {
+  it('of names and places come at once, each at the placeholder', () => {
     expect(
       refused(`${HEAD}engine: "{{ params.x }}"
 parameters:
@@ -230,99 +218,81 @@ target: { id: z, type: file, path: z.csv, timeout: "{{ env.HOME.x }}" }
   it.each([
     ["SELECT '{{ params.x }}'", true, true],
     ['SELECT "{{ params.x }}"', true, true],
-    ["SELECT 1 -- {{ params.x }}", true, true],
-    ["SELECT /* a /* b */ {{ params.x }} */ 1", true, true],
-    ["SELECT `{{ params.x }}`", true, false],
-    ["SELECT 1 # {{ params.x }}", true, false],
+    ['SELECT 1 -- {{ params.x }}', true, true],
+    ['SELECT /* a /* b */ {{ params.x }} */ 1', true, true],
+    ['SELECT `{{ params.x }}`', true, false],
+    ['SELECT 1 # {{ params.x }}', true, false],
     ["SELECT 'it\\' {{ params.x }}'", true, false],
     ["SELECT E'it\\' {{ params.x }}'", true, true],
-    ["SELECT $t$ {{ params.x }} $t$", false, true],
+    ['SELECT $t$ {{ params.x }} $t$', false, true],
     ["SELECT a$t$, ' $t$ {{ params.x }} '", true, true],
-    ["SELECT 'it''s', {{ params.x }}, \"a\"\"b\"", false, false],
-    ["SELECT /* a */ {{ params.x }} -- b", false, false],
-  ])("of quotes: %s", (sql, inMysql, inStandard) => {
-    const message = "cannot stand within quotes or a comment";
+    ['SELECT \'it\'\'s\', {{ params.x }}, "a""b"', false, false],
+    ['SELECT /* a */ {{ params.x }} -- b', false, false],
+  ])('of quotes: %s', (sql, inMysql, inStandard) => {
+    const message = 'cannot stand within quotes or a comment';
     const expected = [...(inMysql ? [4] : []), ...(inStandard ? [5] : [])];
     if (expected.length === 0) {
       expect(compileDefinition(SQL_TASK(sql)).graph.tasks).toHaveLength(3);
       return;
     }
-    const found = refused(SQL_TASK(sql)).filter((error) =>
-      error.includes(message),
-    );
-    expect(found.map((error) => Number(error.split(":")[0]))).toEqual(expected);
+    const found = refused(SQL_TASK(sql)).filter((error) => error.includes(message));
+    expect(found.map((error) => Number(error.split(':')[0]))).toEqual(expected);
   });
 
-  it("of a variable that a run will not have", () => {
+  it('of a variable that a run will not have', () => {
     const yaml = `${HEAD}source: { id: a, type: inline, rows: [{ n: "{{ env.SECRET }}" }] }\ntarget: { id: z, type: file, path: z.csv }`;
     expect(problems(() => compileDefinition(yaml, VALUES))).toEqual([
       [
-        "yamlDefinition.source.rows[0].n",
-        "line 3, column 45: {{ env.SECRET }}: the variable SECRET is not set, or PIPELINE_ENV_ALLOWED does not name it.",
+        'yamlDefinition.source.rows[0].n',
+        'line 3, column 45: {{ env.SECRET }}: the variable SECRET is not set, or PIPELINE_ENV_ALLOWED does not name it.',
       ],
     ]);
   });
 
-  it("of what a run was given name the field", () => {
+  it('of what a run was given name the field', () => {
     const { definition } = compileDefinition(
       `${HEAD}${PARAMETERS}  - { id: must, type: INTEGER }\nsource: { id: a, type: inline, rows: [{ n: 1 }] }\ntarget: { id: z, type: file, path: z.csv }`,
     );
     const given = {
-      day: "2026-13-01",
+      day: '2026-13-01',
       least: 1.5,
-      share: "x",
-      strict: "yes",
-      since: "now",
-      tier: "iron",
+      share: 'x',
+      strict: 'yes',
+      since: 'now',
+      tier: 'iron',
       nosuch: 1,
     };
     expect(problems(() => checkParameters(definition, given))).toEqual([
-      ["parameters.day", "parameters.day must be a date like 2026-11-21"],
-      [
-        "parameters.least",
-        "parameters.least must be a whole number of 64 bits",
-      ],
-      [
-        "parameters.share",
-        "parameters.share must be a number of at most 38 digits",
-      ],
-      ["parameters.strict", "parameters.strict must be true or false"],
-      [
-        "parameters.since",
-        "parameters.since must be an instant like 2026-11-21T06:30:00Z",
-      ],
-      ["parameters.tier", "parameters.tier must be one of gold, silver"],
-      [
-        "parameters.nosuch",
-        "parameters.nosuch is no parameter of this pipeline",
-      ],
-      ["parameters.must", "parameters.must is required"],
+      ['parameters.day', 'parameters.day must be a date like 2026-11-21'],
+      ['parameters.least', 'parameters.least must be a whole number of 64 bits'],
+      ['parameters.share', 'parameters.share must be a number of at most 38 digits'],
+      ['parameters.strict', 'parameters.strict must be true or false'],
+      ['parameters.since', 'parameters.since must be an instant like 2026-11-21T06:30:00Z'],
+      ['parameters.tier', 'parameters.tier must be one of gold, silver'],
+      ['parameters.nosuch', 'parameters.nosuch is no parameter of this pipeline'],
+      ['parameters.must', 'parameters.must is required'],
     ]);
     expect(
       checkParameters(definition, {
-        must: "9223372036854775807",
-        share: "007.50",
-        strict: "false",
-        since: "2026-01-01 00:00",
-        tier: "gold",
+        must: '9223372036854775807',
+        share: '007.50',
+        strict: 'false',
+        since: '2026-01-01 00:00',
+        tier: 'gold',
       }),
     ).toEqual({
-      must: "9223372036854775807",
-      share: "7.50",
+      must: '9223372036854775807',
+      share: '7.50',
       strict: false,
-      since: "2026-01-01T00:00:00.000Z",
-      tier: "gold",
+      since: '2026-01-01T00:00:00.000Z',
+      tier: 'gold',
     });
-    expect(
-      problems(() =>
-        checkParameters(definition, { must: "9223372036854775808" }),
-      ),
-    ).toEqual([
-      ["parameters.must", "parameters.must must be a whole number of 64 bits"],
+    expect(problems(() => checkParameters(definition, { must: '9223372036854775808' }))).toEqual([
+      ['parameters.must', 'parameters.must must be a whole number of 64 bits'],
     ]);
   });
 
-  it("of what a value came to stand at its place", () => {
+  it('of what a value came to stand at its place', () => {
     const yaml = `${HEAD}parameters:
   - { id: table, type: STRING }
   - { id: keep, type: INTEGER }
@@ -336,24 +306,18 @@ target: { id: z, type: postgres, connection: c, table: "{{ params.table }}", mod
       problems(() =>
         compileDefinition(yaml, {
           ...VALUES,
-          params: { table: "{{ a }}; DROP", keep: 0 },
+          params: { table: '{{ a }}; DROP', keep: 0 },
         }),
       ),
     ).toEqual([
       [
-        "yamlDefinition.parameters[3].default",
+        'yamlDefinition.parameters[3].default',
         'line 7, column 37: The default of "day" must be a date like 2026-11-21.',
       ],
+      ['yamlDefinition.source.rows[0].n', 'line 8, column 45: {{ params.tier }} has no value in this run.'],
+      ['yamlDefinition.transformations.columns.n.keep', 'line 9, column 78: keep must be >= 1.'],
       [
-        "yamlDefinition.source.rows[0].n",
-        "line 8, column 45: {{ params.tier }} has no value in this run.",
-      ],
-      [
-        "yamlDefinition.transformations.columns.n.keep",
-        "line 9, column 78: keep must be >= 1.",
-      ],
-      [
-        "yamlDefinition.target.table",
+        'yamlDefinition.target.table',
         'line 10, column 56: "{{ a }}; DROP" is not valid for table: table or schema.table, case as stored.',
       ],
     ]);
