@@ -2,6 +2,7 @@ import type { TaskOutcome } from '../engine.js';
 import type { EngineErrorKind } from '../engine-error.js';
 import type { TaskKind, TaskSpec } from '../task-spec.js';
 import { abortError } from './abort.js';
+import { runChecks } from './checks/run-checks.js';
 import { toEngineError } from './classify-error.js';
 import { runUnit } from './run-unit.js';
 import type { TaskContext } from './task-context.js';
@@ -21,7 +22,7 @@ const RUNNERS: { [Name in keyof SpecName]?: Runner<SpecName[Name]> } = {
   'source:inline': runInlineSource,
   'source:postgres': runPostgresSource,
   'transformation:sql': runSelectTransformation,
-  'transformation:cast': runSelectTransformation,
+  'transformation:cast': runCast,
   'transformation:filter': runSelectTransformation,
   'transformation:rename': runSelectTransformation,
   'transformation:deduplicate': runSelectTransformation,
@@ -43,9 +44,10 @@ export async function runTask(context: TaskContext): Promise<TaskOutcome> {
   const { spec } = context.task;
   try {
     const run = RUNNERS[`${spec.kind}:${spec.type}` as keyof SpecName] as Runner<TaskSpec> | undefined;
-    if (context.task.within) return await runUnit(context);
     if (!run) throw new Error(`The engine has no ${spec.kind} of type ${spec.type}.`);
-    return await run(context, spec);
+    const outcome = await (context.task.within ? runUnit(context) : run(context, spec));
+    const { checks = [] } = context.task;
+    return checks.length > 0 ? { ...outcome, checks: await runChecks(context, checks) } : outcome;
   } catch (error) {
     if (context.signal.aborted) throw abortError(context.signal);
     throw toEngineError(error, KIND_OF_FAILURE[spec.kind]);
