@@ -25,8 +25,22 @@ const POSTGRES_CODES: readonly { pattern: RegExp; kind?: EngineErrorKind; transi
   { pattern: /^(40|55P03)/, transient: true },
 ];
 
+/** Error numbers of the server: https://mariadb.com/kb/en/mariadb-error-codes/, and MySQL's Server Error Reference. */
+const MYSQL_NUMBERS: readonly { numbers: readonly number[]; kind?: EngineErrorKind; transient: boolean }[] = [
+  // Too many connections, shutdown, killed, aborted, handshake.
+  {
+    numbers: [1040, 1042, 1043, 1053, 1077, 1152, 1158, 1159, 1160, 1161, 1203, 1927],
+    kind: 'CONNECTION',
+    transient: true,
+  },
+  { numbers: [1044, 1045, 1049, 1698], kind: 'CONNECTION', transient: false },
+  { numbers: [1021, 1114], kind: 'DISK_FULL', transient: false },
+  { numbers: [1969, 3024], kind: 'TIMEOUT', transient: false },
+  { numbers: [1205, 1213], transient: true },
+];
+
 const NETWORK_CODES =
-  /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ERR_STREAM_PREMATURE_CLOSE)/;
+  /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ERR_STREAM_PREMATURE_CLOSE|PROTOCOL_CONNECTION_LOST|UND_ERR_)/;
 const NETWORK_MESSAGES =
   /Connection terminated|timeout expired|timeout exceeded|server closed the connection/;
 
@@ -38,6 +52,7 @@ export function toEngineError(error: unknown, otherwise: EngineErrorKind): Engin
   if (code === 'ENOSPC' || code === 'EDQUOT') return new EngineError('DISK_FULL', message, { cause: error });
   if (code && NETWORK_CODES.test(code))
     return new EngineError('CONNECTION', message, { transient: true, cause: error });
+  if (isMysql(error)) return fromMysql(error, message, otherwise);
   if (code && isSqlState(error)) return fromPostgres(error, code, message, otherwise);
   if (NETWORK_MESSAGES.test(message)) {
     return new EngineError('CONNECTION', message, { transient: true, cause: error });
@@ -56,6 +71,28 @@ function fromPostgres(error: object, code: string, message: string, otherwise: E
     transient: known?.transient ?? false,
     cause: error,
   });
+}
+
+function fromMysql(error: MysqlError, message: string, otherwise: EngineErrorKind): EngineError {
+  const known = MYSQL_NUMBERS.find(({ numbers }) => numbers.includes(error.errno));
+  return new EngineError(known?.kind ?? otherwise, `MySQL: ${message}`.slice(0, MESSAGE_LIMIT), {
+    transient: known?.transient ?? false,
+    cause: error,
+  });
+}
+
+interface MysqlError {
+  errno: number;
+}
+
+function isMysql(error: unknown): error is MysqlError {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    'sqlState' in error &&
+    'errno' in error &&
+    typeof error.errno === 'number'
+  );
 }
 
 function messageOf(error: unknown): string {

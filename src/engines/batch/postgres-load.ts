@@ -1,6 +1,8 @@
 import type { Client } from 'pg';
 import { EngineError } from '../engine-error.js';
 import type { PostgresTargetSpec } from '../task-spec.js';
+import { DELETES } from './delete-when.js';
+import { assertKeysKnown, columnsToAdd } from './load-input.js';
 import { identifier } from './sql-text.js';
 import { type TableName, tableName } from './table-name.js';
 
@@ -15,6 +17,10 @@ export interface LoadPlan {
   exists: boolean;
   mode: PostgresTargetSpec['mode'];
   columns: readonly LoadColumn[];
+  /** Those of the columns that the existing table lacks. */
+  added: readonly LoadColumn[];
+  /** The staging table says of each row whether it is to go. */
+  deletes: boolean;
   keys: readonly string[];
   /** A unique index covers exactly the keys, so ON CONFLICT can use it. */
   keysAreUnique: boolean;
@@ -31,28 +37,15 @@ export async function planLoad(
 ): Promise<LoadPlan> {
   const target = tableName(spec.table);
   const keys = spec.keys ?? [];
-  const unknownKeys = keys.filter((key) => !columns.some(({ name }) => name === key));
-  if (unknownKeys.length > 0) {
-    throw new EngineError(
-      'TARGET',
-      `The input of ${target.plain} has no column ${unknownKeys.join(', ')} to use as a key.`,
-    );
-  }
+  assertKeysKnown(spec, columns);
   const existing = await columnsOf(client, target);
-  if (existing) {
-    const missing = columns.filter(({ name }) => !existing.has(name)).map(({ name }) => name);
-    if (missing.length > 0) {
-      throw new EngineError(
-        'TARGET',
-        `The table ${target.plain} has no column ${missing.join(', ')}, which the input has.`,
-      );
-    }
-  }
   return {
     target,
     exists: existing !== undefined,
     mode: spec.mode,
     columns,
+    added: existing ? columnsToAdd(spec, columns, (name) => existing.has(name)) : [],
+    deletes: spec.deleteWhen !== undefined,
     keys,
     keysAreUnique:
       existing === undefined || (keys.length > 0 && (await hasUniqueIndex(client, target, keys))),
@@ -89,11 +82,17 @@ async function hasUniqueIndex(client: Client, target: TableName, keys: readonly 
 
 /** A temporary table with the target's own column types, so that what does not fit fails before the target is touched. */
 export async function createStaging(client: Client, plan: LoadPlan): Promise<void> {
-  const names = plan.columns.map(({ name }) => identifier(name)).join(', ');
+  const marker = plan.deletes ? [{ name: DELETES, type: 'boolean' }] : [];
+  if (!plan.exists) {
+    await client.query(`CREATE TEMP TABLE opsgraph_staging (${definitions([...plan.columns, ...marker])})`);
+    return;
+  }
+  const added = new Set(plan.added.map(({ name }) => name));
+  const columns = [...plan.columns, ...marker].map(({ name, type }) =>
+    added.has(name) || name === DELETES ? `NULL::${type} AS ${identifier(name)}` : identifier(name),
+  );
   await client.query(
-    plan.exists
-      ? `CREATE TEMP TABLE opsgraph_staging AS SELECT ${names} FROM ${plan.target.quoted} WITH NO DATA`
-      : `CREATE TEMP TABLE opsgraph_staging (${definitions(plan.columns)})`,
+    `CREATE TEMP TABLE opsgraph_staging AS SELECT ${columns.join(', ')} FROM ${plan.target.quoted} WITH NO DATA`,
   );
 }
 
@@ -106,7 +105,7 @@ export async function assertKeysUsable(client: Client, plan: LoadPlan): Promise<
   if (nulls.length > 0)
     throw new EngineError(
       'TARGET',
-      `UPSERT into ${plan.target.plain}: a key (${plan.keys.join(', ')}) is null.`,
+      `${plan.mode} into ${plan.target.plain}: a key (${plan.keys.join(', ')}) is null.`,
     );
   const { rows } = await client.query<{ example: string }>(
     `SELECT concat_ws(', ', ${keys}) AS example FROM ${plan.staging} GROUP BY ${keys} HAVING count(*) > 1 LIMIT 1`,
@@ -114,14 +113,14 @@ export async function assertKeysUsable(client: Client, plan: LoadPlan): Promise<
   if (rows[0]) {
     throw new EngineError(
       'TARGET',
-      `UPSERT into ${plan.target.plain}: the input has several rows with the key ${plan.keys.join(', ')} = ${rows[0].example}.`,
+      `${plan.mode} into ${plan.target.plain}: the input has several rows with the key ${plan.keys.join(', ')} = ${rows[0].example}.`,
     );
   }
 }
 
 /** What changes the target, to be run in one transaction. */
 export function writeStatements(plan: LoadPlan): string[] {
-  const create = plan.exists ? [] : createStatements(plan);
+  const create = plan.exists ? widenStatements(plan) : createStatements(plan);
   const { quoted } = plan.target;
   switch (plan.mode) {
     case 'APPEND':
@@ -133,8 +132,31 @@ export function writeStatements(plan: LoadPlan): string[] {
     case 'UPSERT':
       return plan.keysAreUnique ? [...create, upsert(plan)] : [...create, lock(plan), merge(plan)];
     case 'MERGE':
-      throw new EngineError('TARGET', 'Mode MERGE is not supported by this target yet.');
+      return [...create, lock(plan), ...deletions(plan), plan.keysAreUnique ? upsert(plan) : merge(plan)];
   }
+}
+
+function widenStatements({ target, added }: LoadPlan): string[] {
+  if (added.length === 0) return [];
+  const additions = added.map(({ name, type }) => `ADD COLUMN IF NOT EXISTS ${identifier(name)} ${type}`);
+  return [`ALTER TABLE ${target.quoted} ${additions.join(', ')}`];
+}
+
+/** MERGE's WHEN NOT MATCHED BY SOURCE is only known to PostgreSQL 17. */
+function deletions({ target, staging, keys, deletes }: LoadPlan): string[] {
+  const same = keys.map(identifier).map((key) => `target.${key} = source.${key}`);
+  if (!deletes) {
+    return [
+      `DELETE FROM ${target.quoted} AS target
+       WHERE NOT EXISTS (SELECT FROM ${staging} AS source WHERE ${same.join(' AND ')})`,
+    ];
+  }
+  const marked = identifier(DELETES);
+  return [
+    `DELETE FROM ${target.quoted} AS target USING ${staging} AS source
+     WHERE ${[...same, `source.${marked}`].join(' AND ')}`,
+    `DELETE FROM ${staging} WHERE ${marked}`,
+  ];
 }
 
 function createStatements({ target, columns, keys }: LoadPlan): string[] {

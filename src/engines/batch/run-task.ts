@@ -10,6 +10,8 @@ import { runCast } from './tasks/cast-transformation.js';
 import { runFileSource } from './tasks/file-source.js';
 import { runFileTarget } from './tasks/file-target.js';
 import { runInlineSource } from './tasks/inline-source.js';
+import { runMysqlSource } from './tasks/mysql-source.js';
+import { runMysqlTarget } from './tasks/mysql-target.js';
 import { runPostgresSource } from './tasks/postgres-source.js';
 import { runPostgresTarget } from './tasks/postgres-target.js';
 import { runSelectTransformation } from './tasks/select-transformation.js';
@@ -20,6 +22,7 @@ type SpecName = { [S in TaskSpec as `${S['kind']}:${S['type']}`]: S };
 const RUNNERS: { [Name in keyof SpecName]?: Runner<SpecName[Name]> } = {
   'source:file': runFileSource,
   'source:inline': runInlineSource,
+  'source:mysql': runMysqlSource,
   'source:postgres': runPostgresSource,
   'transformation:sql': runSelectTransformation,
   'transformation:cast': runCast,
@@ -30,6 +33,7 @@ const RUNNERS: { [Name in keyof SpecName]?: Runner<SpecName[Name]> } = {
   'transformation:join': runSelectTransformation,
   'transformation:mask': runSelectTransformation,
   'target:file': runFileTarget,
+  'target:mysql': runMysqlTarget,
   'target:postgres': runPostgresTarget,
 };
 

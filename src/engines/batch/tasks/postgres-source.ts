@@ -5,22 +5,18 @@ import copyStreams from 'pg-copy-streams';
 import type { TaskOutcome } from '../../engine.js';
 import { EngineError } from '../../engine-error.js';
 import type { PostgresSourceSpec } from '../../task-spec.js';
+import { type ScratchColumn, selectFromCsv } from '../csv-scratch.js';
 import { withPostgres } from '../postgres-client.js';
 import { declaredDecimal, MAX_PRECISION, NUMERIC_OID, type ReadRule, readRule } from '../postgres-types.js';
-import { resultPath, saveResult, withScratchFile } from '../run-files.js';
-import { fileLiteral, identifier, literal } from '../sql-text.js';
+import { saveResult, withScratchFile } from '../run-files.js';
+import { literal } from '../sql-text.js';
 import { tableName } from '../table-name.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
+import { newWatermark, watermarkOf } from '../watermark.js';
 
-interface SourceColumn {
-  name: string;
-  /** Its name inside the engine's statements: the query may have two columns of one name, or an empty one. */
-  alias: string;
+interface SourceColumn extends ScratchColumn {
   rule: ReadRule;
 }
-
-/** One value may be this long in CSV; DuckDB holds two such buffers. */
-const MAX_LINE_BYTES = 32 * 1024 * 1024;
 
 /**
  * Reads a table or query in one read-only snapshot: COPY streams it as CSV into a file of the run's directory,
@@ -31,9 +27,12 @@ export function runPostgresSource(context: TaskContext, spec: PostgresSourceSpec
   return withScratchFile(context, 'csv', async (csv) => {
     const columns = await withPostgres(context, (client) => download(context, client, spec, csv));
     return withDuckDb(context, 'sandbox', async (connection) => {
-      const { rows, bytes } = await saveResult(context, connection, selectFromCsv(csv, columns));
-      context.log('INFO', `${task.id}: ${rows} rows from ${spec.table ?? 'a query'} of ${spec.connection}`);
-      return { rows, bytes, output: resultPath(context, task.id) };
+      const saved = await saveResult(context, connection, selectFromCsv(csv, columns));
+      context.log(
+        'INFO',
+        `${task.id}: ${saved.rows} rows from ${spec.table ?? 'a query'} of ${spec.connection}`,
+      );
+      return { ...saved, ...(await newWatermark(context, connection, spec.incremental)) };
     });
   });
 }
@@ -51,12 +50,32 @@ async function download(
   const list = columns.map(({ alias, rule }) => rule.select?.(alias) ?? alias).join(', ');
   const copy = client.query(
     // Every value quoted and null not: an empty string, a null and the text \\N stay three things.
-    copyStreams.to(`COPY (SELECT ${list} FROM ${derived(query, columns)}) TO STDOUT
+    copyStreams.to(`COPY (SELECT ${list} FROM ${derived(query, columns)}${condition(context, spec, columns)}) TO STDOUT
       WITH (FORMAT csv, FORCE_QUOTE *, NULL '\\N', ENCODING 'UTF8')`),
   );
   await pipeline(copy, createWriteStream(csv, { mode: 0o600 }), { signal: context.signal });
   await client.query('COMMIT');
   return columns;
+}
+
+/** The literal takes the column's own type; text is compared by its bytes, as DuckDB finds the greatest. */
+function condition(
+  context: TaskContext,
+  { incremental }: PostgresSourceSpec,
+  columns: readonly SourceColumn[],
+): string {
+  if (!incremental) return '';
+  const column = columns.find(({ name }) => name === incremental.column);
+  if (!column) {
+    throw new EngineError(
+      'SOURCE',
+      `The source has no column "${incremental.column}" to read incrementally.`,
+    );
+  }
+  const watermark = watermarkOf(context, incremental);
+  if (watermark === undefined) return '';
+  const value = column.rule.type === 'VARCHAR' ? `${column.alias}::text COLLATE "C"` : column.alias;
+  return ` WHERE ${value} > ${literal(watermark)}`;
 }
 
 async function describeColumns(context: TaskContext, client: Client, query: string): Promise<SourceColumn[]> {
@@ -141,17 +160,4 @@ async function withDecimals(
 
 function derived(query: string, columns: readonly SourceColumn[]): string {
   return `(${query}\n) AS source(${columns.map(({ alias }) => alias).join(', ')})`;
-}
-
-function selectFromCsv(csv: string, columns: readonly SourceColumn[]): string {
-  const types = columns
-    .map(({ alias, rule }) => `${alias}: ${literal(rule.csvType ?? rule.type)}`)
-    .join(', ');
-  const list = columns
-    .map(({ name, alias, rule }) => `${rule.convert?.(alias) ?? alias} AS ${identifier(name)}`)
-    .join(', ');
-  // Not parallel: a parallel reader has to guess whether a line break lies inside quotes.
-  return `SELECT ${list} FROM read_csv(${fileLiteral(csv)}, columns = {${types}}, auto_detect = false, header = false,
-    delim = ',', quote = '"', escape = '"', nullstr = '\\N', allow_quoted_nulls = false, new_line = '\\n',
-    parallel = false, max_line_size = ${MAX_LINE_BYTES}, buffer_size = ${MAX_LINE_BYTES * 2})`;
 }

@@ -1,10 +1,13 @@
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Client } from 'pg';
 import copyStreams from 'pg-copy-streams';
 import type { TaskOutcome } from '../../engine.js';
 import type { PostgresTargetSpec } from '../../task-spec.js';
+import { DELETES, deleteExpression } from '../delete-when.js';
+import { widened } from '../load-input.js';
 import { claimLoad, committedRows, prepareLoadRecords } from '../load-record.js';
 import { withPostgres } from '../postgres-client.js';
 import {
@@ -16,9 +19,13 @@ import {
   writeStatements,
 } from '../postgres-load.js';
 import { writeRule } from '../postgres-types.js';
-import { copyTo, inputOf, withScratchFile } from '../run-files.js';
+import { copyTo, describeColumns, inputOf, withScratchFile } from '../run-files.js';
 import { identifier } from '../sql-text.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
+
+interface InputColumn extends LoadColumn {
+  duckDbType: string;
+}
 
 /**
  * Loads the input into a table: COPY into a staging table, then one transaction that changes the target and notes
@@ -32,7 +39,7 @@ export function runPostgresTarget(context: TaskContext, spec: PostgresTargetSpec
     if (earlier !== undefined) return alreadyDone(context, spec, earlier);
     return withScratchFile(context, 'csv', async (csv) => {
       const columns = await withDuckDb(context, 'sandbox', (connection) =>
-        exportCsv(context, connection, csv),
+        exportCsv(context, connection, spec, csv),
       );
       const plan = await planLoad(client, spec, columns);
       await createStaging(client, plan);
@@ -43,7 +50,16 @@ export function runPostgresTarget(context: TaskContext, spec: PostgresTargetSpec
         'INFO',
         `${context.task.id}: ${rows} rows to ${spec.table} of ${spec.connection} (${spec.mode})`,
       );
-      return { rows, output: spec.table };
+      const { size } = await stat(csv);
+      const healing = widened(spec.table, plan.added);
+      for (const { reason } of healing) context.log('WARN', `${context.task.id}: ${reason}`);
+      return {
+        rows,
+        bytes: size,
+        output: spec.table,
+        columns: columns.map(({ name, duckDbType }) => ({ name, type: duckDbType })),
+        ...(healing.length > 0 && { healing }),
+      };
     });
   });
 }
@@ -59,30 +75,28 @@ function alreadyDone(context: TaskContext, spec: PostgresTargetSpec, rows: numbe
 async function exportCsv(
   context: TaskContext,
   connection: DuckDBConnection,
+  { deleteWhen }: PostgresTargetSpec,
   csv: string,
-): Promise<LoadColumn[]> {
+): Promise<InputColumn[]> {
   const input = inputOf(context);
-  const described = await connection.runAndReadAll(
-    `SELECT column_name, column_type FROM (DESCRIBE FROM ${input})`,
-  );
-  const columns = described
-    .getRows()
-    .map(([name, type]) => ({ name: String(name), rule: writeRule(String(type)) }));
-  const list = columns
-    .map(({ name, rule }) => `${rule.select(identifier(name))} AS ${identifier(name)}`)
-    .join(', ');
+  const described = await describeColumns(connection, input);
+  const columns = described.map(({ name, type }) => ({ name, duckDbType: type, rule: writeRule(type) }));
+  const deletes = await deleteExpression(context, connection, deleteWhen);
+  const list = columns.map(({ name, rule }) => `${rule.select(identifier(name))} AS ${identifier(name)}`);
+  if (deletes) list.push(`${deletes} AS ${identifier(DELETES)}`);
   // Every value quoted and null not, as PostgreSQL's CSV wants it.
   await copyTo(
     connection,
-    `SELECT ${list} FROM ${input}`,
+    `SELECT ${list.join(', ')} FROM ${input} AS ${identifier(context.task.inputs[0] ?? '')}`,
     csv,
     "FORMAT csv, HEADER false, FORCE_QUOTE *, NULLSTR '', QUOTE '\"', ESCAPE '\"', DELIMITER ','",
   );
-  return columns.map(({ name, rule }) => ({ name, type: rule.type }));
+  return columns.map(({ name, duckDbType, rule }) => ({ name, duckDbType, type: rule.type }));
 }
 
 async function upload(context: TaskContext, client: Client, plan: LoadPlan, csv: string): Promise<number> {
-  const list = plan.columns.map(({ name }) => identifier(name)).join(', ');
+  const names = [...plan.columns.map(({ name }) => name), ...(plan.deletes ? [DELETES] : [])];
+  const list = names.map(identifier).join(', ');
   const copy = client.query(
     copyStreams.from(`COPY ${plan.staging} (${list}) FROM STDIN WITH (FORMAT csv, NULL '', ENCODING 'UTF8')`),
   );

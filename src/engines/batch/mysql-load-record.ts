@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { EngineError } from '../engine-error.js';
+import type { MysqlClient } from './mysql-client.js';
+import { mysqlLiteral } from './mysql-text.js';
+
+/**
+ * `opsgraph_load` in the target database remembers which task of which run has committed, as opsgraph.load does in
+ * PostgreSQL: its row is written in the transaction of the data, so a resumed run never writes a target twice.
+ */
+const CREATE = `CREATE TABLE IF NOT EXISTS opsgraph_load (
+  run_id varchar(191) NOT NULL, task_id varchar(191) NOT NULL, row_count bigint NOT NULL,
+  finished_at timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY (run_id, task_id)
+) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`;
+
+/** A run is never resumed after this long. */
+const KEPT = '90 DAY';
+const LOCK_SECONDS = 300;
+
+export async function prepareMysqlLoadRecords(client: MysqlClient): Promise<void> {
+  const found = await client.rows("SHOW TABLES LIKE 'opsgraph\\_load'");
+  if (found.length === 0) {
+    await client.change(CREATE).catch((cause: unknown) => {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new EngineError(
+        'TARGET',
+        `The connection's user cannot create the table opsgraph_load, which makes loads safe to repeat: ${reason}`,
+        { cause },
+      );
+    });
+  }
+  await client.change(`DELETE FROM opsgraph_load WHERE finished_at < now() - INTERVAL ${KEPT}`);
+}
+
+/** How many rows the task has already committed, or undefined. */
+export async function committedMysqlRows(
+  client: MysqlClient,
+  runId: string,
+  taskId: string,
+): Promise<number | undefined> {
+  const [row] = await client.rows<{ row_count: string | number }>(
+    `SELECT row_count FROM opsgraph_load WHERE run_id = ${mysqlLiteral(runId)} AND task_id = ${mysqlLiteral(taskId)}`,
+  );
+  return row && Number(row.row_count);
+}
+
+/**
+ * Claims the load inside the caller's transaction; false when it is already committed. A second worker at the same
+ * task waits here until the first has committed or rolled back.
+ */
+export async function claimMysqlLoad(
+  client: MysqlClient,
+  runId: string,
+  taskId: string,
+  rows: number,
+): Promise<boolean> {
+  const values = [mysqlLiteral(runId), mysqlLiteral(taskId), rows].join(', ');
+  const added = await client.change(
+    `INSERT INTO opsgraph_load (run_id, task_id, row_count) VALUES (${values}) ON DUPLICATE KEY UPDATE run_id = run_id`,
+  );
+  return added === 1;
+}
+
+/**
+ * One load of a table at a time, until the connection ends. A table lock would commit; and without any, two loads that
+ * each find the other's keys missing would both insert them.
+ */
+export async function lockMysqlTable(client: MysqlClient, table: string): Promise<void> {
+  // A lock's name holds 64 characters and belongs to the whole server.
+  const name = `concat('opsgraph.', left(sha1(concat(database(), ${mysqlLiteral(`.${createHash('sha1').update(table).digest('hex')}`)})), 40))`;
+  const [got] = await client.rows<{ locked: string | number | null }>(
+    `SELECT get_lock(${name}, ${LOCK_SECONDS}) AS locked`,
+  );
+  if (Number(got?.locked) === 1) return;
+  throw new EngineError('TARGET', `Another load of ${table} has not ended in ${LOCK_SECONDS / 60} minutes.`, {
+    transient: true,
+  });
+}
