@@ -1,3 +1,7 @@
+/**
+ * The types it declares would stay in the graph of later files.
+ * @jest-environment node
+ */
 import { describe, expect, it } from '@jest/globals';
 import { type ExecutionResult, execute, parse, validate } from 'graphql';
 import type { RequestContext } from '../../src/context.js';

@@ -1,3 +1,7 @@
+/**
+ * The types it declares would stay in the graph of later files.
+ * @jest-environment node
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getIntrospectionQuery } from 'graphql';
 import { type Client, createClient } from 'graphql-ws';

@@ -1,3 +1,7 @@
+/**
+ * The types it declares would stay in the graph of later files.
+ * @jest-environment node
+ */
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client, createClient } from 'graphql-ws';
