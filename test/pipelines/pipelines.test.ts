@@ -53,6 +53,7 @@ describe('pipelines over REST', () => {
       yamlDefinition,
       version: 1,
       status: 'DRAFT',
+      lifecycleStage: 'DRAFT',
       scheduleCron: '0 6 * * 1-5',
       tags: ['sales'],
       sourceConnectionId: null,
