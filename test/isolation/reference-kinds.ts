@@ -4,6 +4,7 @@ import { SsoProvider } from '../../src/entities/identity/sso-provider.js';
 import { Team } from '../../src/entities/identity/team.js';
 import { UserRole } from '../../src/entities/identity/user.js';
 import { newId, newUuid } from '../../src/entities/ids.js';
+import { type LifecycleStage, Pipeline } from '../../src/entities/pipelines/pipeline.js';
 import { clientCredential } from '../support/credentials.js';
 import { type Actor, insertSession, insertUser } from './houses.js';
 import { deliveryOf, recordedEvent, UNRESOLVABLE } from './webhook-fixtures.js';
@@ -87,6 +88,12 @@ export const kinds = {
     make: (actor) => created(actor.asPlatform('POST', '/api/v1/pipelines', pipelineBody(actor))),
     absent: newUuid,
   },
+  activePipeline: { owner: 'workspace', make: (actor) => pipelineAt(actor, 'ACTIVE'), absent: newUuid },
+  deprecatedPipeline: {
+    owner: 'workspace',
+    make: (actor) => pipelineAt(actor, 'DEPRECATED'),
+    absent: newUuid,
+  },
   run: {
     owner: 'workspace',
     make: async (actor): Promise<string> => {
@@ -105,6 +112,8 @@ export const pointsAt: Readonly<Record<string, KindName>> = {
   'Mutation.testWebhook.id': 'webhook',
   'Mutation.redeliverWebhook.id': 'webhook',
   deliveryId: 'webhookDelivery',
+  'Mutation.deprecatePipeline.id': 'activePipeline',
+  'Mutation.retirePipeline.id': 'deprecatedPipeline',
   requesterId: 'user',
   assigneeId: 'user',
   memberIds: 'user',
@@ -193,6 +202,13 @@ function login(url: string, body: object) {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
+}
+
+async function pipelineAt(actor: Actor, lifecycleStage: LifecycleStage): Promise<string> {
+  const id = await kinds.pipeline.make(actor);
+  const em = actor.houses.app.services.orm.em.fork();
+  await em.nativeUpdate(Pipeline, { id }, { lifecycleStage }, { filters: false });
+  return id;
 }
 
 function pipelineBody({ house }: Actor) {

@@ -11,6 +11,7 @@ import { movePipeline } from '../../domain/pipelines/move-pipeline.js';
 import { updatePipeline } from '../../domain/pipelines/update-pipeline.js';
 import { validateDefinition } from '../../domain/pipelines/validate-definition.js';
 import { validatePipeline } from '../../domain/pipelines/validate-pipeline.js';
+import { Masked } from '../../entities/masked.js';
 import { Pipeline } from '../../entities/pipelines/pipeline.js';
 import { PipelineRevision } from '../../entities/pipelines/pipeline-revision.js';
 import { Permission } from '../permission.js';
@@ -42,6 +43,7 @@ export class PipelineResolver {
 
   @Query(() => GraphQLJSONObject, { description: 'JSON Schema (2020-12) of pipeline definitions.' })
   @Permission({ platform: 'read' })
+  @Masked('never')
   pipelineSchema(): Readonly<Record<string, unknown>> {
     return pipelineSchema;
   }

@@ -1,20 +1,19 @@
-import { expect, it } from "@jest/globals";
-import { parseDefinition } from "../../../../src/domain/pipelines/definition/index.js";
-import { HEAD, SMALL } from "./definitions.js";
+import { expect, it } from '@jest/globals';
+import { parseDefinition } from '../../../../src/domain/pipelines/definition/index.js';
+import { HEAD, SMALL } from './definitions.js';
 
 function warnings(yaml: string): string[] {
   const parsed = parseDefinition(yaml, {
     env: {},
-    connections: new Map([["erp", "mysql"]]),
+    connections: new Map([['erp', 'mysql']]),
   });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors, null, 1));
   return parsed.warnings.map(
-    ({ line, column, rule, path, message }) =>
-      `${line}:${column} ${rule} ${path}: ${message}`,
+    ({ line, column, rule, path, message }) => `${line}:${column} ${rule} ${path}: ${message}`,
   );
 }
 
-it("what is probably not meant is told rule by rule, in the order of the text", () => {
+it('what is probably not meant is told rule by rule, in the order of the text', () => {
   expect(
     warnings(`${HEAD}contract: { ref: c.yaml, onBreach: WARN }
 parameters:
@@ -48,13 +47,11 @@ target:
   `);
 });
 
-it("a graph without a target, or without an end in time, is one that does nothing for nobody", () => {
+it('a graph without a target, or without an end in time, is one that does nothing for nobody', () => {
   expect(
-    warnings(
-      `${HEAD}timeout: PT1M\ntasks: [{ id: a, kind: source, type: inline, rows: [{ n: 1 }] }]`,
-    ),
+    warnings(`${HEAD}timeout: PT1M\ntasks: [{ id: a, kind: source, type: inline, rows: [{ n: 1 }] }]`),
   ).toEqual([
-    "4:8 no-target tasks: No task is a target: a run writes nothing.",
+    '4:8 no-target tasks: No task is a target: a run writes nothing.',
     '4:9 unused-result tasks[0]: Nothing reads the result of "a".',
   ]);
   expect(warnings(SMALL)).toEqual([
@@ -63,6 +60,6 @@ it("a graph without a target, or without an end in time, is one that does nothin
   expect(warnings(`${SMALL}timeout: PT1M`)).toEqual([]);
 });
 
-it("nobody who does not ask is warned", () => {
+it('nobody who does not ask is warned', () => {
   expect(parseDefinition(SMALL)).toMatchObject({ ok: true, warnings: [] });
 });
