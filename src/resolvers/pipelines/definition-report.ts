@@ -1,6 +1,4 @@
 import { Field, Int, ObjectType, registerEnumType } from 'type-graphql';
-import type { EngineKind } from '../../engines/engine.js';
-import type { TaskKind } from '../../engines/task-spec.js';
 import { Masked } from '../../entities/masked.js';
 import { LifecycleStage } from '../../entities/pipelines/pipeline.js';
 import { RunEngine } from '../../entities/runs/run-enums.js';
@@ -9,7 +7,8 @@ const DefinitionTaskKind = {
   source: 'source',
   transformation: 'transformation',
   target: 'target',
-} as const satisfies Record<TaskKind, TaskKind>;
+} as const;
+type DefinitionTaskKind = keyof typeof DefinitionTaskKind;
 registerEnumType(DefinitionTaskKind, { name: 'DefinitionTaskKind' });
 
 @ObjectType({ description: 'Something wrong at one place of a definition.' })
@@ -43,7 +42,7 @@ class DefinitionTask {
   id!: string;
 
   @Field(() => DefinitionTaskKind)
-  kind!: TaskKind;
+  kind!: DefinitionTaskKind;
 
   @Field(() => String)
   @Masked('never')
@@ -73,7 +72,7 @@ export class DefinitionReport {
   warnings!: readonly DefinitionWarning[];
 
   @Field(() => RunEngine, { nullable: true })
-  engine!: EngineKind | null;
+  engine!: RunEngine | null;
 
   @Field(() => Int, { nullable: true })
   taskCount!: number | null;
