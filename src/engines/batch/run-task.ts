@@ -9,7 +9,9 @@ import type { TaskContext } from './task-context.js';
 import { runCast } from './tasks/cast-transformation.js';
 import { runFileSource } from './tasks/file-source.js';
 import { runFileTarget } from './tasks/file-target.js';
+import { runHttpSource } from './tasks/http-source.js';
 import { runInlineSource } from './tasks/inline-source.js';
+import { runJavascriptTransformation } from './tasks/javascript-transformation.js';
 import { runMysqlSource } from './tasks/mysql-source.js';
 import { runMysqlTarget } from './tasks/mysql-target.js';
 import { runPostgresSource } from './tasks/postgres-source.js';
@@ -21,6 +23,7 @@ type SpecName = { [S in TaskSpec as `${S['kind']}:${S['type']}`]: S };
 
 const RUNNERS: { [Name in keyof SpecName]?: Runner<SpecName[Name]> } = {
   'source:file': runFileSource,
+  'source:http': runHttpSource,
   'source:inline': runInlineSource,
   'source:mysql': runMysqlSource,
   'source:postgres': runPostgresSource,
@@ -30,6 +33,7 @@ const RUNNERS: { [Name in keyof SpecName]?: Runner<SpecName[Name]> } = {
   'transformation:rename': runSelectTransformation,
   'transformation:deduplicate': runSelectTransformation,
   'transformation:aggregate': runSelectTransformation,
+  'transformation:javascript': runJavascriptTransformation,
   'transformation:join': runSelectTransformation,
   'transformation:mask': runSelectTransformation,
   'target:file': runFileTarget,

@@ -42,7 +42,7 @@ export function isBroken(cast: Cast): string {
 }
 
 /** DuckDB's own error would show the value and not the column. */
-function castOrFail(cast: Cast): string {
+export function castOrFail(cast: Cast): string {
   const { name, from, to } = cast;
   const message = `columns: a value of "${name}" does not cast from ${from} to ${to}.`;
   return `CASE WHEN ${isBroken(cast)} THEN error(${literal(message)}) ELSE ${tryCast(cast)} END`;

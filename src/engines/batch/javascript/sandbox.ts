@@ -1,0 +1,182 @@
+import {
+  DefaultIntrinsics,
+  getQuickJS,
+  type QuickJSContext,
+  type QuickJSHandle,
+  type QuickJSRuntime,
+  type QuickJSWASMModule,
+} from 'quickjs-emscripten';
+import { DRIVER } from './sandbox-driver.js';
+
+/** A column whose values come as text: integers that may be beyond 2^53, and numbers that may not be finite. */
+export interface ColumnKind {
+  name: string;
+  kind: 'integer' | 'double';
+}
+
+export interface Batch {
+  /** NDJSON. */
+  lines: string;
+  rows: number;
+}
+
+/** An error in the author's code, told without any value of a row. */
+export class AuthorError extends Error {
+  override readonly name = 'AuthorError';
+  /** Of the batch, from 0; undefined where no row was there yet. */
+  readonly row: number | undefined;
+
+  constructor(message: string, row: number | undefined) {
+    super(message);
+    this.row = row;
+  }
+}
+
+export const MEMORY_BYTES = 64 * 1024 * 1024;
+const STACK_BYTES = 256 * 1024;
+const ROW_LIMIT_MS = 1_000;
+/** Of all that is evaluated once, outside of a row. */
+const START_LIMIT_MS = 1_000;
+const FILE = 'transform.js';
+const PLACE = new RegExp(`${FILE.replace('.', '\\.')}:(\\d+)`);
+
+/** What the interpreter says by itself; a name in it is shown when it stands in the author's code. */
+const OWN_MESSAGES: readonly RegExp[] = [
+  /^cannot (?:read|set) property '(.*)' of (?:undefined|null)$/,
+  /^'?(.*?)'? is (?:not defined|not initialized|read-only)$/,
+];
+const OWN_SENTENCES =
+  /^(not a function|cannot convert [a-z]+ to [a-z]+|stack overflow|Maximum call stack size exceeded|cannot mix bigint .*)$/i;
+const KNOWN_NAMES = new Set([
+  'TypeError',
+  'RangeError',
+  'ReferenceError',
+  'SyntaxError',
+  'EvalError',
+  'InternalError',
+]);
+
+/**
+ * QuickJS in WebAssembly: an interpreter in whose world there is no process, network, file, clock, randomness or module.
+ * One instance sees all batches of a task in order, so variables of the author's live from row to row.
+ */
+export class Sandbox {
+  readonly #code: string;
+  readonly #runtime: QuickJSRuntime;
+  readonly #context: QuickJSContext;
+  #run: QuickJSHandle | undefined;
+  #progress: QuickJSHandle | undefined;
+  #deadline = 0;
+  #row = -1;
+  #timedOut = false;
+
+  private constructor(quickjs: QuickJSWASMModule, code: string) {
+    this.#code = code;
+    this.#runtime = quickjs.newRuntime();
+    this.#runtime.setMemoryLimit(MEMORY_BYTES);
+    this.#runtime.setMaxStackSize(STACK_BYTES);
+    this.#runtime.setInterruptHandler(() => this.#isOverdue());
+    this.#context = this.#runtime.newContext({ intrinsics: { ...DefaultIntrinsics, Date: false } });
+  }
+
+  /** @throws AuthorError when the code cannot be read or defines no function `transform` */
+  static async open(code: string, kinds: readonly ColumnKind[]): Promise<Sandbox> {
+    const sandbox = new Sandbox(await getQuickJS(), code);
+    sandbox.#load(kinds);
+    return sandbox;
+  }
+
+  #load(kinds: readonly ColumnKind[]): void {
+    const context = this.#context;
+    this.#deadline = Date.now() + START_LIMIT_MS;
+    const driver = this.#unwrap(context.evalCode(DRIVER, 'driver.js'), undefined);
+    this.#unwrap(context.evalCode(this.#code, FILE, { type: 'global' }), undefined).dispose();
+    const transform = this.#unwrap(
+      context.evalCode("typeof transform === 'function' ? transform : undefined", 'driver.js'),
+      undefined,
+    );
+    if (context.typeof(transform) !== 'function')
+      throw new AuthorError('The code defines no function named transform.', undefined);
+    const described = this.#unwrap(context.evalCode(`(${JSON.stringify(kinds)})`, 'driver.js'), undefined);
+    const made = this.#unwrap(
+      context.callFunction(driver, context.undefined, transform, described),
+      undefined,
+    );
+    this.#run = context.getProp(made, 'run');
+    this.#progress = context.getProp(made, 'progress');
+    for (const handle of [driver, transform, described, made]) handle.dispose();
+  }
+
+  /** `text` is a JSON array of rows. @throws AuthorError */
+  transform(text: string): Batch {
+    const context = this.#context;
+    this.#row = -1;
+    this.#timedOut = false;
+    this.#deadline = Date.now() + ROW_LIMIT_MS;
+    const argument = context.newString(text);
+    if (!this.#run) throw new Error('The sandbox was not loaded.');
+    const result = context.callFunction(this.#run, context.undefined, argument);
+    argument.dispose();
+    const lines = this.#unwrap(result, () => this.#number('row'));
+    const batch = { lines: context.getString(lines), rows: this.#number('count') };
+    lines.dispose();
+    return batch;
+  }
+
+  /** Asked by the interpreter every few thousand steps. The limit begins anew with each row. */
+  #isOverdue(): boolean {
+    const now = Date.now();
+    if (this.#progress) {
+      const row = this.#number('row');
+      if (row !== this.#row) {
+        this.#row = row;
+        this.#deadline = now + ROW_LIMIT_MS;
+      }
+    }
+    this.#timedOut ||= now > this.#deadline;
+    return this.#timedOut;
+  }
+
+  #number(name: string): number {
+    if (!this.#progress) throw new Error('The sandbox was not loaded.');
+    const handle = this.#context.getProp(this.#progress, name);
+    const number = this.#context.getNumber(handle);
+    handle.dispose();
+    return number;
+  }
+
+  #unwrap(result: ReturnType<QuickJSContext['evalCode']>, row: (() => number) | undefined): QuickJSHandle {
+    if (!result.error) return result.value;
+    const dumped: unknown = this.#context.dump(result.error);
+    result.error.dispose();
+    throw new AuthorError(this.#describe(dumped), row?.());
+  }
+
+  #describe(error: unknown): string {
+    if (this.#timedOut) return `The code ran for longer than ${ROW_LIMIT_MS / 1000} s`;
+    const { name, message, stack } = asError(error);
+    if (name === 'InternalError' && message === 'out of memory')
+      return `The code needs more than ${MEMORY_BYTES / 1024 / 1024} MiB`;
+    const line = PLACE.exec(stack)?.[1];
+    const place = line === undefined ? '' : ` in line ${line}`;
+    if (stack.includes('encode (driver.js')) return `What transform returned ${message}${place}`;
+    const shown = this.#isWithoutValues(message) ? `: ${message}` : '';
+    return `${KNOWN_NAMES.has(name) ? name : 'Error'}${place}${shown}`;
+  }
+
+  /** A message of the author's may be made of a row's values; what stands in their code as it is, is not. */
+  #isWithoutValues(message: string): boolean {
+    if (message === '') return false;
+    if (this.#code.includes(message) || OWN_SENTENCES.test(message)) return true;
+    return OWN_MESSAGES.some((pattern) => {
+      const name = pattern.exec(message)?.[1];
+      return name !== undefined && this.#code.includes(name);
+    });
+  }
+}
+
+function asError(value: unknown): { name: string; message: string; stack: string } {
+  const fields = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  const text = (field: string) => (typeof fields[field] === 'string' ? fields[field] : '');
+  return { name: text('name'), message: text('message'), stack: text('stack') };
+}

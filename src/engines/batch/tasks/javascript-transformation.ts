@@ -1,0 +1,88 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { TaskOutcome } from '../../engine.js';
+import type { JavascriptTransformationSpec } from '../../task-spec.js';
+import { returnedRows } from '../javascript/returned-rows.js';
+import { kindsOf, rowsAsJson } from '../javascript/row-transport.js';
+import { SandboxThread } from '../javascript/sandbox-thread.js';
+import { exactSelect, resultOf, saveResult, withScratchFile } from '../run-files.js';
+import { identifier } from '../sql-text.js';
+import { type TaskContext, withDuckDb } from '../task-context.js';
+import { onlyInput } from '../transformations/relation.js';
+
+/** What the interpreter is given at once; it holds several copies within its memory limit. */
+const BATCH_CHARACTERS = 1024 * 1024;
+
+/** Each row goes through the author's function, in order; the rows it returns wait on disk until they become Parquet. */
+export function runJavascriptTransformation(
+  context: TaskContext,
+  spec: JavascriptTransformationSpec,
+): Promise<TaskOutcome> {
+  const { task } = context;
+  return withScratchFile(context, 'ndjson', (path) =>
+    withDuckDb(context, 'sandbox', async (connection) => {
+      const [id = ''] = task.inputs;
+      await connection.run(`CREATE TEMP VIEW ${identifier(id)} AS FROM ${resultOf(context, id)}`);
+      const input = await onlyInput(context, connection);
+      const select = rowsAsJson(identifier(id), input.columns);
+      const sandbox = await SandboxThread.start(
+        { code: spec.code, kinds: kindsOf(input.columns) },
+        context.signal,
+      );
+      const file = await open(path, 'wx', 0o600);
+      let returned = 0;
+      try {
+        returned = await transformAll(context, connection, select, sandbox, file);
+      } finally {
+        await Promise.all([file.close(), sandbox.close()]);
+      }
+      const view = identifier(`result of ${task.id}`);
+      const result = await returnedRows(connection, path, returned, input, spec.columns);
+      await connection.run(`CREATE TEMP VIEW ${view} AS ${result}`);
+      const saved = await saveResult(context, connection, await exactSelect(connection, view));
+      context.log('INFO', `${task.id}: ${saved.rows} rows`);
+      return saved;
+    }),
+  );
+}
+
+/** While the interpreter has one batch, DuckDB makes the next. Returns the number of rows written. */
+async function transformAll(
+  context: TaskContext,
+  connection: DuckDBConnection,
+  select: string,
+  sandbox: SandboxThread,
+  file: FileHandle,
+): Promise<number> {
+  let returned = 0;
+  for await (const rows of batchesOf(connection, select)) {
+    const batch = await sandbox.transform(rows);
+    await file.writeFile(batch.lines);
+    returned += batch.rows;
+  }
+  context.log('DEBUG', `${context.task.id}: the code returned ${returned} rows`);
+  return returned;
+}
+
+async function* batchesOf(connection: DuckDBConnection, select: string): AsyncGenerator<string[]> {
+  const result = await connection.stream(select);
+  let batch: string[] = [];
+  let characters = 0;
+  for (
+    let chunk = await result.fetchChunk();
+    chunk && chunk.rowCount > 0;
+    chunk = await result.fetchChunk()
+  ) {
+    for (const value of chunk.getColumnValues(0)) {
+      const row = String(value);
+      if (batch.length > 0 && characters + row.length > BATCH_CHARACTERS) {
+        yield batch;
+        batch = [];
+        characters = 0;
+      }
+      batch.push(row);
+      characters += row.length;
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
