@@ -25,19 +25,18 @@ export function dependenciesOf(item: Item): string[] {
   return [...new Set([...item.dependsOn, ...item.inputs].map(({ id }) => id))];
 }
 
-/** Of items that passed every check. */
-export function compileGraph(
-  items: readonly Item[],
-  checks: readonly WrittenCheck[],
-  engine: EngineKind,
-): TaskGraph {
+/** Of items that passed every check; in topological order. */
+export function compileTasks(items: readonly Item[], checks: readonly WrittenCheck[]): Task[] {
   const byId = new Map(items.map((item) => [item.id, item]));
   const waitsFor = new Map(items.map((item) => [item.id, dependenciesOf(item)]));
   const { order, level } = orderTasks([...byId.keys()], waitsFor);
-  const tasks = order.flatMap((id) => {
+  return order.flatMap((id) => {
     const item = byId.get(id);
     return item ? [toTask(item, level.get(id) ?? 0, checksOf(id, checks))] : [];
   });
+}
+
+export function compileGraph(tasks: readonly Task[], engine: EngineKind): TaskGraph {
   const levels: Task[][] = [];
   for (const task of tasks) {
     const same = levels[task.level];
@@ -48,7 +47,7 @@ export function compileGraph(
 }
 
 /** The spec of an item whose shape the schema has confirmed. */
-export function specOf({ kind, value }: Item): TaskSpec {
+function specOf({ kind, value }: Item): TaskSpec {
   const own = Object.fromEntries(Object.entries(value).filter(([key]) => !OUTSIDE_SPEC.has(key)));
   const isFile = value['type'] === 'file';
   return {

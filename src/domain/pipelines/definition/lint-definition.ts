@@ -1,3 +1,4 @@
+import type { EngineKind } from '../../../engines/engine.js';
 import type { DefinitionWarning, ParameterDeclaration } from './pipeline-definition.js';
 import type { PlaceholderUse } from './placeholder-errors.js';
 import type { WrittenCheck } from './quality-checks.js';
@@ -11,6 +12,8 @@ export interface Written {
   checks: readonly WrittenCheck[];
   parameters: readonly (ParameterDeclaration & { path: readonly (string | number)[] })[];
   uses: readonly PlaceholderUse[];
+  /** What the definition's `engine` came to. */
+  engine: EngineKind;
   /** Of the workspace: name to type. */
   connections: ReadonlyMap<string, string>;
 }
@@ -115,6 +118,20 @@ const RULES: readonly Rule[] = [
     },
   },
   {
+    name: 'dialect-by-auto',
+    find: ({ text, items, engine }) => {
+      const { engine: requested = 'AUTO' } = text.value as { engine?: unknown };
+      if (engine !== 'JDBC' || requested !== 'AUTO') return [];
+      return items
+        .filter(({ kind, value }) => kind === 'transformation' && SQL_OF_AUTHOR.has(String(value['type'])))
+        .slice(0, 1)
+        .map(({ id, path }) => ({
+          message: `AUTO runs this inside PostgreSQL, so the SQL of "${id}" is PostgreSQL's and not DuckDB's: say so with "engine: JDBC", or write "engine: BATCH".`,
+          path,
+        }));
+    },
+  },
+  {
     name: 'no-timeout',
     find: ({ text, items }) =>
       'timeout' in (text.value as object) || items.every(({ value }) => value['timeout'] !== undefined)
@@ -143,6 +160,9 @@ const RULES: readonly Rule[] = [
       }),
   },
 ];
+
+/** Transformations that hold SQL an author wrote. */
+const SQL_OF_AUTHOR: ReadonlySet<string> = new Set(['sql', 'filter', 'deduplicate', 'aggregate']);
 
 const MAX_WARNINGS = 100;
 

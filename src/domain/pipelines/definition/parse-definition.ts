@@ -1,6 +1,6 @@
 import { asText, bindPlaceholders } from './bind-placeholders.js';
 import { chooseEngine } from './choose-engine.js';
-import { compileGraph, policiesOf, specOf } from './compile-graph.js';
+import { compileGraph, compileTasks, policiesOf } from './compile-graph.js';
 import { graphErrors } from './graph-errors.js';
 import { lintDefinition, type Written } from './lint-definition.js';
 import type {
@@ -78,10 +78,12 @@ function judge(
   );
   if (errors.length > 0) return refused(errors);
   const definition = toDefinition(text.value as Readonly<Record<string, unknown>>, parameters);
-  const choice = chooseEngine(definition.engine, items.map(specOf));
+  const tasks = compileTasks(items, checks);
+  const choice = chooseEngine(definition.engine, tasks);
   if (!choice.ok) return refused([text.error(choice.message, ['engine'])]);
-  const graph = compileGraph(items, checks, choice.engine);
-  return { ok: true, definition, graph, warnings: lint?.({ text, items, checks, parameters }) ?? [] };
+  const graph = compileGraph(tasks, choice.engine);
+  const warnings = lint?.({ text, items, checks, parameters, engine: choice.engine }) ?? [];
+  return { ok: true, definition, graph, warnings };
 }
 
 function toDefinition(

@@ -34,7 +34,8 @@ export function placeOf(path: Path, root: unknown): Place {
   if (field === 'code' && inner.length === 0) return 'code';
   const isSql = inner.length === 0 ? SQL_FIELDS.has(field) : inner.length === 1 && SQL_COLLECTIONS.has(field);
   if (!isSql) return 'text';
-  return typeAt(path.slice(0, depth), root) === 'mysql' ? 'mysql' : 'sql';
+  // Every other expression is DuckDB's, also that of a target in MySQL.
+  return field === 'query' && typeAt(path.slice(0, depth), root) === 'mysql' ? 'mysql' : 'sql';
 }
 
 function typeAt(path: Path, root: unknown): unknown {

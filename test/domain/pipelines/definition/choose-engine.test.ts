@@ -1,44 +1,96 @@
-import { expect, it } from '@jest/globals';
-import { chooseEngine } from '../../../../src/domain/pipelines/definition/index.js';
-import type { TaskSpec } from '../../../../src/engines/task-spec.js';
+import { describe, expect, it } from '@jest/globals';
+import { parseDefinition } from '../../../../src/domain/pipelines/definition/index.js';
 
-const table = (connection: string): TaskSpec => ({
-  kind: 'source',
-  type: 'postgres',
-  connection,
-  table: 't',
-});
-const target = (connection: string): TaskSpec => ({
-  kind: 'target',
-  type: 'postgres',
-  connection,
-  table: 't',
-  mode: 'APPEND',
-});
-const file: TaskSpec = { kind: 'source', type: 'file', path: 'a.csv', format: 'csv' };
-const stream = { kind: 'source', type: 'kafka', topic: 't' } as unknown as TaskSpec;
+function choiceOf(yaml: string): string {
+  const parsed = parseDefinition(`apiVersion: v1\nname: x\n${yaml}`, { connections: new Map() });
+  if (!parsed.ok) return parsed.errors.map(({ line, message }) => `${line}: ${message}`).join('\n');
+  const told = parsed.warnings.filter(({ rule }) => rule === 'dialect-by-auto');
+  return [parsed.graph.engine, ...told.map(({ line, message }) => `${line}: ${message}`)].join('\n');
+}
 
-it.each([
-  ['AUTO over files', 'AUTO', [file, target('a')], { ok: true, engine: 'BATCH' }],
+const orders = '{ id: orders, type: postgres, connection: dwh, table: public.orders }';
+const out = '{ id: out, type: postgres, connection: dwh, table: mart.orders, mode: OVERWRITE }';
+const within = `source: ${orders}\ntarget: ${out}\n`;
+const through = (transformation: string) =>
+  `source: ${orders}\ntransformations: [${transformation}]\ntarget: ${out}\n`;
+
+/** Each cannot be pushed down, and why. */
+const OBSTACLES: readonly (readonly [string, string, string])[] = [
   [
-    'AUTO within one connection, as long as there is no JDBC',
-    'AUTO',
-    [table('a'), target('a')],
-    { ok: true, engine: 'BATCH' },
-  ],
-  ['BATCH when told so', 'BATCH', [table('a'), target('a')], { ok: true, engine: 'BATCH' }],
-  [
-    'AUTO with a source that never ends',
-    'AUTO',
-    [stream, target('a')],
-    { ok: false, message: 'The engine STREAM is not supported yet.' },
+    'two connections',
+    `source: ${orders}\ntarget: ${out.replace('dwh', 'mart')}\n`,
+    '"orders" is on the connection "dwh", "out" on "mart".',
   ],
   [
-    'JDBC when told so',
-    'JDBC',
-    [table('a'), target('a')],
-    { ok: false, message: 'The engine JDBC is not supported yet.' },
+    'a source outside',
+    `source: { id: a, type: inline, rows: [{ n: 1 }] }\ntarget: ${out}\n`,
+    '"a" is a source of type inline, which cannot be pushed down.',
   ],
-] as const)('%s', (_, requested, specs, choice) => {
-  expect(chooseEngine(requested, specs)).toEqual(choice);
+  [
+    'a file as a second target',
+    `source: ${orders}\ntarget: [${out}, { id: f, type: file, path: a.parquet }]\n`,
+    '"f" is a target of type file, which cannot be pushed down.',
+  ],
+  [
+    'MySQL on both sides',
+    within.replaceAll('postgres', 'mysql'),
+    '"orders" is a source of type mysql, which cannot be pushed down.',
+  ],
+  [
+    'a masked column',
+    through('{ id: m, type: mask, columns: { name: { method: HASH } } }'),
+    '"m" is a transformation of type mask, which cannot be pushed down.',
+  ],
+  [
+    'a watermark',
+    within.replace('table: public.orders', 'table: public.orders, incremental: { column: id }'),
+    '"orders" is incremental, and a watermark is kept by BATCH only.',
+  ],
+  [
+    'a check',
+    `${within}quality: [{ on: orders, type: notNull, column: id }]\n`,
+    '"orders" has quality checks, which need its result before the targets are written.',
+  ],
+  [
+    'a timeout of one task',
+    within.replace('mode: OVERWRITE', 'mode: OVERWRITE, timeout: PT1M'),
+    '"out" has a retry or timeout of its own, which one transaction cannot keep: put it at the top.',
+  ],
+  [
+    'no target',
+    'tasks: [{ id: orders, kind: source, type: postgres, connection: dwh, table: t }]\n',
+    'no task is a target.',
+  ],
+];
+
+describe('the engine of a definition', () => {
+  it.each(OBSTACLES)('is BATCH with %s, and an error when JDBC is asked for', (_, yaml, why) => {
+    expect(choiceOf(yaml)).toBe('BATCH');
+    expect(choiceOf(`${yaml}engine: JDBC`)).toMatch(
+      /^\d+: The engine JDBC runs everything inside one database: /,
+    );
+    expect(choiceOf(`${yaml}engine: JDBC`)).toContain(why);
+  });
+
+  it('is JDBC when one PostgreSQL connection can do it all, unless told otherwise', () => {
+    expect(choiceOf(within)).toBe('JDBC');
+    expect(choiceOf(`${within}engine: JDBC`)).toBe('JDBC');
+    expect(choiceOf(`${within}engine: BATCH`)).toBe('BATCH');
+    expect(choiceOf(`${within}retry: { type: fixed, maxAttempts: 3 }\ntimeout: PT1H`)).toBe('JDBC');
+  });
+
+  it('tells once that AUTO decided whose SQL is spoken', () => {
+    const filtered = through("{ id: f, type: filter, where: 'a > 1' }, { id: g, type: filter, where: 'b' }");
+    expect(choiceOf(filtered)).toBe(
+      'JDBC\n4: AUTO runs this inside PostgreSQL, so the SQL of "f" is PostgreSQL\'s and not DuckDB\'s: say so with "engine: JDBC", or write "engine: BATCH".',
+    );
+    expect(choiceOf(`${filtered}engine: JDBC`)).toBe('JDBC');
+    expect(choiceOf(through('{ id: r, type: rename, columns: { a: b } }'))).toBe('JDBC');
+  });
+
+  it('is not there yet for a source that never ends', () => {
+    const kafka = `source: { id: k, type: kafka, connection: bus, topic: t, format: json }\ntarget: ${out}\n`;
+    expect(choiceOf(kafka)).toContain('STREAM is not supported yet.');
+    expect(choiceOf(`${within}engine: STREAM`)).toBe('5: The engine STREAM is not supported yet.');
+  });
 });

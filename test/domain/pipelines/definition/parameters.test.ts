@@ -91,7 +91,7 @@ transformations:
   - { id: j, type: javascript, inputs: [g], code: "function transform(row) { return { n: {{ params.name }}, l: {{ params.least }}, t: {{ params.tier }} }; }" }
 target:
   - { id: z, type: file, input: j, path: "out/{{ workspace.slug }}/{{ env.REGION }}.csv" }
-  - { id: w, type: postgres, input: i, connection: "{{ params.name }}", table: "mart.t_{{ params.pages }}", mode: MERGE, keys: [n], deleteWhen: "n = {{ params.name }}", widen: "{{ params.strict }}" }
+  - { id: w, type: mysql, input: i, connection: "{{ params.name }}", table: "mart.t_{{ params.pages }}", mode: MERGE, keys: [n], deleteWhen: "n = {{ params.name }}", widen: "{{ params.strict }}" }
 `.replace(/^/, '  - { id: pages, type: INTEGER }\n'),
       { pages: 7, name: "a'b\\c" },
     );
