@@ -17,6 +17,7 @@ import { sweepRuns } from '../domain/runs/sweep-runs.js';
 import { startDeliveryWorker } from '../domain/webhooks/index.js';
 import { BatchEngine } from '../engines/batch/batch-engine.js';
 import type { Engine, EngineKind } from '../engines/engine.js';
+import { JdbcEngine } from '../engines/jdbc/jdbc-engine.js';
 import { REQUEST_ROLE, SYSTEM_ROLE } from '../entities/row-security.js';
 import { createEventFeed } from '../events/event-feed.js';
 import { createSequencer } from '../events/sequencer.js';
@@ -76,7 +77,7 @@ export async function openServices(
     caFile: config.webhookCaFile,
   });
   onClose('webhook connections', () => webhookSender.close());
-  const batch = new BatchEngine();
+  const engines: readonly Engine[] = [new BatchEngine(), new JdbcEngine()];
   const base = {
     config,
     log,
@@ -86,7 +87,7 @@ export async function openServices(
     wake,
     events,
     runs,
-    engines: new Map<EngineKind, Engine>([[batch.kind, batch]]),
+    engines: new Map<EngineKind, Engine>(engines.map((engine) => [engine.kind, engine])),
     secrets,
     itsmTokens,
     platformTokens,

@@ -1,12 +1,14 @@
 import type { Client } from 'pg';
 import { toEngineError } from '../batch/classify-error.js';
+import { DELETES } from '../batch/delete-when.js';
+import { widened } from '../batch/load-input.js';
 import { claimLoad, committedRows, prepareLoadRecords, recordLoadedRows } from '../batch/load-record.js';
 import { assertKeysUsable, type LoadPlan, planLoad, writeStatements } from '../batch/postgres-load.js';
 import { identifier } from '../batch/sql-text.js';
 import type { EngineTask, TaskHooks, TaskOutcome, WithinOutcome } from '../engine.js';
 import { EngineError } from '../engine-error.js';
 import type { PostgresTargetSpec } from '../task-spec.js';
-import { columnsOfView, createView, viewName } from './task-view.js';
+import { columnsOfView, createView, lookUpFor, viewName } from './task-view.js';
 
 type TargetTask = EngineTask & { spec: PostgresTargetSpec };
 
@@ -42,6 +44,7 @@ async function carryOut(
   hooks: TaskHooks,
 ): Promise<TaskOutcome> {
   try {
+    await lookUpFor(client, task);
     if (isTarget(task)) return await write(client, runId, task, hooks);
     await createView(client, task);
     return { rows: 0, columns: await columnsOfView(client, task.id) };
@@ -73,10 +76,13 @@ async function write(
   }
   const columns = await columnsOfView(client, input);
   const plan = { ...(await planLoad(client, spec, columns)), staging: viewName(input) };
-  const rows = plan.keys.length > 0 ? await writeByKey(client, id, plan) : await insertSelect(client, plan);
+  const rows =
+    plan.keys.length > 0 ? await writeByKey(client, id, plan, spec) : await insertSelect(client, plan);
   await recordLoadedRows(client, runId, id, rows);
+  const healing = widened(spec.table, plan.added);
+  for (const { reason } of healing) hooks.log('WARN', `${id}: ${reason}`);
   hooks.log('INFO', `${id}: ${rows} rows to ${spec.table} of ${spec.connection} (${spec.mode}, pushed down)`);
-  return { rows, output: spec.table, columns };
+  return { rows, output: spec.table, columns, ...(healing.length > 0 && { healing }) };
 }
 
 async function insertSelect(client: Client, plan: LoadPlan): Promise<number> {
@@ -86,11 +92,19 @@ async function insertSelect(client: Client, plan: LoadPlan): Promise<number> {
 }
 
 /** The input is needed more than once (its keys are looked at first), so it is computed once. */
-async function writeByKey(client: Client, id: string, plan: LoadPlan): Promise<number> {
-  const staging = identifier(`opsgraph ${id}`);
-  const made = await client.query(
-    `CREATE TEMP TABLE ${staging} ON COMMIT DROP AS SELECT * FROM ${plan.staging}`,
-  );
+async function writeByKey(
+  client: Client,
+  id: string,
+  plan: LoadPlan,
+  { deleteWhen }: PostgresTargetSpec,
+): Promise<number> {
+  const staging = `pg_temp.${identifier(`opsgraph ${id}`)}`;
+  const deletes =
+    deleteWhen === undefined ? '' : `, coalesce((${deleteWhen}\n), false) AS ${identifier(DELETES)}`;
+  const made = await client.query({
+    text: `CREATE TEMP TABLE ${staging} ON COMMIT DROP AS SELECT *${deletes} FROM ${plan.staging}`,
+    queryMode: 'extended',
+  } as { text: string });
   const staged = { ...plan, staging };
   await assertKeysUsable(client, staged);
   for (const statement of writeStatements(staged)) await client.query(statement);

@@ -10,6 +10,20 @@ export function viewName(taskId: string): string {
   return `pg_temp.${identifier(taskId.toLowerCase())}`;
 }
 
+/**
+ * A task named like a table must not stand in for it where a source reads it or a target writes it: there names are
+ * looked up among the views last, in transformations first (which is PostgreSQL's way). Until the transaction ends.
+ */
+export async function lookUpFor(client: Client, { spec }: EngineTask): Promise<void> {
+  await client.query(
+    `SELECT set_config('search_path', concat_ws(', ',
+       CASE WHEN $1 THEN 'pg_temp' END,
+       (SELECT nullif(reset_val, '') FROM pg_settings WHERE name = 'search_path'),
+       CASE WHEN NOT $1 THEN 'pg_temp' END), true)`,
+    [spec.kind === 'transformation'],
+  );
+}
+
 /** Makes the result of a source or transformation a temporary view under its id, which ends with the connection. */
 export async function createView(client: Client, task: EngineTask): Promise<void> {
   // The extended protocol takes one statement only, and a view takes nothing but a query: no text can write here.

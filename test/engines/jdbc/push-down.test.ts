@@ -16,7 +16,7 @@ afterAll(() => warehouse.close());
 beforeEach(async () => {
   await warehouse.client.query(`
     DROP SCHEMA IF EXISTS mart CASCADE; CREATE SCHEMA mart;
-    DROP TABLE IF EXISTS orders, customers;
+    DROP TABLE IF EXISTS orders, customers, numbers;
     CREATE TABLE orders (id int PRIMARY KEY, customer int, amount numeric(10,2), at date);
     CREATE TABLE customers (id int PRIMARY KEY, name text, at date);
     INSERT INTO orders VALUES (1, 1, 10.50, '2026-01-01'), (2, 1, 4, '2026-01-02'), (3, 2, 7, NULL), (4, 9, 1, '2026-01-04');
@@ -154,6 +154,38 @@ describe('a graph pushed down to PostgreSQL', () => {
       { id: 1, name: 'Ada' },
       { id: 2, name: 'Żaneta' },
     ]);
+  });
+
+  it('merges by a condition, and adds the column that the table lacks', async () => {
+    await warehouse.client.query(
+      "CREATE TABLE mart.t (id int PRIMARY KEY, old text); INSERT INTO mart.t VALUES (1, 'a'), (7, 'kept')",
+    );
+    const outcome = await push([
+      source('customers'),
+      target('out', 'customers', { mode: 'MERGE', keys: ['id'], deleteWhen: "customers.name LIKE 'A%'" }),
+    ]);
+    expect(outcome.healing).toEqual([
+      { strategy: 'WIDEN_TARGET', reason: expect.stringMatching(/name .*at/) },
+    ]);
+    expect(await rows()).toEqual([
+      expect.objectContaining({ id: 2, old: null, name: 'Żaneta' }),
+      { id: 7, old: 'kept', name: null, at: null },
+    ]);
+  });
+
+  it('takes a table for itself even where a task has its name', async () => {
+    await push([
+      task('orders', { kind: 'source', type: 'postgres', connection: 'dwh', query: 'SELECT 5 AS id' }),
+      task('all', { kind: 'source', type: 'postgres', connection: 'dwh', query: 'SELECT id FROM orders' }),
+      transform('both', { type: 'sql', sql: 'SELECT id FROM orders UNION ALL SELECT id FROM "all"' }, [
+        'orders',
+        'all',
+      ]),
+      target('t', 'both', { table: 'numbers', mode: 'APPEND' }),
+      target('numbers', 'both', { mode: 'APPEND' }),
+    ]);
+    expect(await rows('numbers')).toHaveLength(5);
+    expect(await rows()).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 }, { id: 5 }]);
   });
 
   it('writes all targets or none, and none of them twice', async () => {
