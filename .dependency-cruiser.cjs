@@ -51,7 +51,7 @@ module.exports = {
       '^src/config\\.ts$',
     ]),
     only('masking', '^src/masking/', []),
-    only('engines', '^src/engines/', ['^src/errors\\.ts$']),
+    only('engines', '^src/engines/', ['^src/errors\\.ts$', '^src/integrations/http/public-address\\.ts$']),
     only('integrations', '^src/integrations/', ['^src/errors\\.ts$']),
     only('domain', '^src/domain/', [
       ...nouns,

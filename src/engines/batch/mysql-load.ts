@@ -71,7 +71,7 @@ async function assertTransactional(client: MysqlClient, table: string, where: st
 export async function createMysqlStaging(client: MysqlClient, plan: MysqlLoadPlan): Promise<void> {
   const own = plan.exists ? plan.added : plan.columns;
   const made = own.map((column) => `${mysqlIdentifier(column.name)} ${typeOf(plan, column)} NULL`);
-  if (plan.deletes) made.push(`${mysqlIdentifier(DELETES)} tinyint(1) NOT NULL`);
+  if (plan.deletes) made.push(`${mysqlIdentifier(DELETES)} tinyint(1) NULL`);
   const known = plan.columns.filter((column) => !own.includes(column));
   const definitions = made.length > 0 ? `(${made.join(', ')})` : '';
   const select = known.length > 0 ? `AS SELECT ${list(known)} FROM ${plan.target} LIMIT 0` : '';

@@ -1,9 +1,13 @@
-import type { TaskOutcome } from '../../engine.js';
-import type { ColumnTypes, CsvOptions, FileSourceSpec } from '../../task-spec.js';
-import { exactSelect, resultPath, saveResult } from '../run-files.js';
-import { sourceFiles } from '../source-files.js';
-import { fileLiteral, literal } from '../sql-text.js';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { TaskHealing, TaskOutcome } from '../../engine.js';
+import type { ColumnTypes, CsvOptions, FileSourceSpec, Quarantine } from '../../task-spec.js';
+import { countRows } from '../counted-copy.js';
+import { setAside } from '../quarantine.js';
+import { exactSelect, saveResult } from '../run-files.js';
+import { withSourceFiles } from '../source-files.js';
+import { fileLiteral, identifier, literal } from '../sql-text.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
+import { beyondWatermark, newWatermark } from '../watermark.js';
 
 const CSV_OPTION_NAMES: Record<keyof CsvOptions, string> = {
   delimiter: 'delim',
@@ -18,19 +22,83 @@ const CSV_OPTION_NAMES: Record<keyof CsvOptions, string> = {
 
 /** Reads a file, or all files of a directory, as DuckDB reads that format, into the run's directory. */
 export async function runFileSource(context: TaskContext, spec: FileSourceSpec): Promise<TaskOutcome> {
-  const { task, options } = context;
-  const files = await sourceFiles(spec, options);
-  return withDuckDb(context, 'loader', async (connection) => {
-    const from = fileReader(spec, files);
-    // Only JSON is recognised as integers wide enough to need it, and describing a CSV would sample it twice.
-    const select =
-      spec.format === 'json' || spec.format === 'ndjson'
-        ? await exactSelect(connection, from)
-        : `FROM ${from}`;
-    const { rows, bytes } = await saveResult(context, connection, select);
-    context.log('INFO', `${task.id}: ${rows} rows from ${spec.path}`);
-    return { rows, bytes, output: resultPath(context, task.id) };
+  const { task } = context;
+  return withSourceFiles(context, spec, (files) =>
+    withDuckDb(context, 'loader', async (connection) => {
+      const beyond = beyondWatermark(context, spec.incremental);
+      const { saved, healing } = spec.quarantine
+        ? await saveOrSetAside(context, connection, spec, files, spec.quarantine)
+        : { saved: await saveFiles(context, connection, spec, files, beyond), healing: [] };
+      context.log('INFO', `${task.id}: ${saved.rows} rows from ${spec.path}`);
+      const watermark = await newWatermark(context, connection, spec.incremental);
+      return { ...saved, ...watermark, ...(healing.length > 0 && { healing }) };
+    }),
+  );
+}
+
+async function saveFiles(
+  context: TaskContext,
+  connection: DuckDBConnection,
+  spec: FileSourceSpec,
+  files: readonly string[],
+  where: string,
+) {
+  const from = fileReader(spec, files);
+  // Only JSON is recognised as integers wide enough to need it, and describing a CSV would sample it twice.
+  const isJson = spec.format === 'json' || spec.format === 'ndjson';
+  const select = isJson ? await exactSelect(connection, from) : `FROM ${from}`;
+  return saveResult(context, connection, select + where);
+}
+
+const REJECTS = 'rejected values';
+const SCANS = 'rejecting scans';
+
+/** The whole files are read and counted, also when only a part of them is beyond the watermark. */
+async function saveOrSetAside(
+  context: TaskContext,
+  connection: DuckDBConnection,
+  spec: FileSourceSpec,
+  files: readonly string[],
+  quarantine: Quarantine,
+) {
+  // DuckDB does not unite by name what it rejects from, so that is done file by file.
+  const readers = files.map((file) => {
+    const options = [
+      fileLiteral(file),
+      'hive_partitioning = false',
+      ...csvOptions(spec),
+      'store_rejects = true',
+      'rejects_limit = 0',
+      `rejects_table = ${literal(REJECTS)}`,
+      `rejects_scan = ${literal(SCANS)}`,
+    ];
+    return `FROM read_csv(${options.join(', ')})`;
   });
+  const beyond = beyondWatermark(context, spec.incremental);
+  const whole = `(${readers.join(' UNION ALL BY NAME ')})`;
+  if (!beyond) {
+    const saved = await saveResult(context, connection, `FROM ${whole}`);
+    return { saved, healing: await reject(context, connection, saved.rows, quarantine) };
+  }
+  // A filter is pushed into the reader, and what it skips is not judged.
+  const table = identifier('all rows');
+  await connection.run(`CREATE TEMP TABLE ${table} AS FROM ${whole}`);
+  const healing = await reject(context, connection, await countRows(connection, table), quarantine);
+  return { saved: await saveResult(context, connection, `FROM ${table}${beyond}`), healing };
+}
+
+/** The row is counted without the header, as the quarantine of a cast counts its rows. */
+async function reject(
+  context: TaskContext,
+  connection: DuckDBConnection,
+  rows: number,
+  quarantine: Quarantine,
+): Promise<TaskHealing[]> {
+  const from = `(SELECT parse_filename(s.file_path) AS file, r.line - s.has_header::INT AS row,
+    r.column_name AS "column", r.error_message AS reason, r.csv_line AS raw
+    FROM ${identifier(REJECTS)} r JOIN ${identifier(SCANS)} s USING (scan_id, file_id))`;
+  const broken = await countRows(connection, `(SELECT DISTINCT file, row FROM ${from})`);
+  return setAside(context, connection, { from, total: rows + broken, quarantine, kind: 'SOURCE' });
 }
 
 /** A FROM clause over the files. */

@@ -4,8 +4,10 @@ import type { TaskOutcome } from '../../engine.js';
 import { EngineError } from '../../engine-error.js';
 import type { FileTargetSpec } from '../../task-spec.js';
 import { writeDurably } from '../durable-file.js';
-import { writablePath } from '../file-paths.js';
-import { copyTo, inputOf } from '../run-files.js';
+import { type FileRules, writablePath } from '../file-paths.js';
+import { copyTo, describeColumns, inputOf, withScratchFile } from '../run-files.js';
+import { type S3Target, uploadObject } from '../s3-files.js';
+import { rulesOf } from '../source-files.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
 
 const COPY_OPTIONS: Record<FileTargetSpec['format'], string> = {
@@ -19,20 +21,47 @@ const COPY_OPTIONS: Record<FileTargetSpec['format'], string> = {
  * task, so that a repeated task replaces its own part.
  */
 export async function runFileTarget(context: TaskContext, spec: FileTargetSpec): Promise<TaskOutcome> {
-  const { task } = context;
-  const file = await fileToWrite(context, spec);
+  const target = context.connection;
+  if (spec.connection !== undefined && target?.type !== 'file')
+    throw new EngineError('CONNECTION', `Task ${context.task.id} needs a connection of type file.`);
+  const outcome =
+    target?.type === 'file' && target.storage === 's3'
+      ? await writeObject(context, spec, target)
+      : await writeFile(context, spec, target?.type === 'file' ? rulesOf(target.root) : context.options);
+  context.log('INFO', `${context.task.id}: ${outcome.rows} rows to ${spec.path}`);
+  return outcome;
+}
+
+async function writeFile(context: TaskContext, spec: FileTargetSpec, rules: FileRules): Promise<TaskOutcome> {
+  const file = await fileToWrite(context, spec, rules);
   return withDuckDb(context, 'loader', async (connection) => {
     let rows = 0;
     const bytes = await writeDurably(file, async (path) => {
       rows = await copyTo(connection, `FROM ${inputOf(context)}`, path, COPY_OPTIONS[spec.format]);
     });
-    context.log('INFO', `${task.id}: ${rows} rows to ${spec.path}`);
-    return { rows, bytes, output: file };
+    return { rows, bytes, output: file, columns: await describeColumns(connection, inputOf(context)) };
   });
 }
 
-async function fileToWrite(context: TaskContext, spec: FileTargetSpec): Promise<string> {
-  const path = await writablePath(spec.path, context.options);
+/** Written whole on this machine first, since an object cannot be mended. */
+function writeObject(context: TaskContext, spec: FileTargetSpec, target: S3Target): Promise<TaskOutcome> {
+  return withScratchFile(context, spec.format, async (file) => {
+    const written = await withDuckDb(context, 'sandbox', async (connection) => ({
+      rows: await copyTo(connection, `FROM ${inputOf(context)}`, file, COPY_OPTIONS[spec.format]),
+      columns: await describeColumns(connection, inputOf(context)),
+    }));
+    const { size } = await stat(file);
+    const path = spec.mode === 'OVERWRITE' ? spec.path : `${spec.path}/${partName(context, spec)}`;
+    return { ...written, bytes: size, output: await uploadObject(context, target, path, file) };
+  });
+}
+
+function partName({ options, task }: TaskContext, { format }: FileTargetSpec): string {
+  return `${options.runId}-${task.id}.${format}`;
+}
+
+async function fileToWrite(context: TaskContext, spec: FileTargetSpec, rules: FileRules): Promise<string> {
+  const path = await writablePath(spec.path, rules);
   const existing = await stat(path).catch(() => undefined);
   if (spec.mode === 'OVERWRITE') {
     if (existing && !existing.isFile()) {
@@ -47,5 +76,5 @@ async function fileToWrite(context: TaskContext, spec: FileTargetSpec): Promise<
     throw new EngineError('TARGET', `"${spec.path}" is a file; mode APPEND adds part files to a directory.`);
   }
   await mkdir(path, { recursive: true });
-  return join(path, `${context.options.runId}-${context.task.id}.${spec.format}`);
+  return join(path, partName(context, spec));
 }

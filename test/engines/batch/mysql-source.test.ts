@@ -1,0 +1,195 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { MysqlSourceSpec } from '../../../src/engines/task-spec.js';
+import { openCuttableProxy } from '../../support/cuttable-proxy.js';
+import { type MariaDbFixture, startMariaDb } from '../../support/mariadb.js';
+import { type EngineFixture, openEngine, query, readParquet } from './engine-fixture.js';
+
+let engine: EngineFixture;
+let shop: MariaDbFixture;
+let number = 0;
+
+beforeAll(async () => {
+  shop = await startMariaDb();
+  engine = await openEngine();
+  engine.connections.set('shop', shop.target);
+});
+afterAll(async () => {
+  await engine?.close();
+  await shop?.close();
+});
+
+const from = (spec: Partial<MysqlSourceSpec>): MysqlSourceSpec => ({
+  kind: 'source',
+  type: 'mysql',
+  connection: 'shop',
+  ...spec,
+});
+
+async function read(spec: Partial<MysqlSourceSpec>) {
+  const id = `s${++number}`;
+  const outcome = await engine.run(id, from(spec));
+  const path = join(engine.options.runDirectory, `${id}.parquet`);
+  return { outcome, path, rows: await readParquet(path) };
+}
+
+/** One value of each column type with the DuckDB type and text it must have. */
+const TYPES: [column: string, value: string, type: string, text: string | null][] = [
+  ['tinyint(1)', '5', 'TINYINT', '5'],
+  ['tinyint unsigned', '255', 'UTINYINT', '255'],
+  ['smallint', '-32768', 'SMALLINT', '-32768'],
+  ['mediumint unsigned', '16777215', 'UINTEGER', '16777215'],
+  ['int', '-2147483648', 'INTEGER', '-2147483648'],
+  ['bigint', '-9223372036854775808', 'BIGINT', '-9223372036854775808'],
+  ['bigint unsigned', '18446744073709551615', 'UBIGINT', '18446744073709551615'],
+  [
+    'decimal(38,9)',
+    '12345678901234567890123456789.123456789',
+    'DECIMAL(38,9)',
+    '12345678901234567890123456789.123456789',
+  ],
+  ['decimal(5,2) unsigned', '999.99', 'DECIMAL(5,2)', '999.99'],
+  ['decimal(65,10)', '1.5', 'DECIMAL(38,10)', '1.5000000000'],
+  ['float', '1.2345678', 'FLOAT', '1.2345678'],
+  ['double', '0.1e0 + 0.2e0', 'DOUBLE', '0.30000000000000004'],
+  ['date', "'2024-02-29'", 'DATE', '2024-02-29'],
+  ['date', "'0000-00-00'", 'DATE', null],
+  ['date', "'2024-00-00'", 'DATE', null],
+  ['datetime(6)', "'2024-02-29 23:59:59.123456'", 'TIMESTAMP', '2024-02-29 23:59:59.123456'],
+  ['datetime', "'0000-00-00 00:00:00'", 'TIMESTAMP', null],
+  ['timestamp', "'2024-02-29 12:00:00'", 'TIMESTAMP WITH TIME ZONE', '2024-02-29 12:00:00+00'],
+  ['time(3)', "'-838:59:59.000'", 'VARCHAR', '-838:59:59.000'],
+  ['year', '2024', 'USMALLINT', '2024'],
+  ['json', `'{"a": [1, 2.50, "ż"]}'`, 'JSON', '{"a": [1, 2.50, "ż"]}'],
+  ['varbinary(4)', "x'00ff5c27'", 'BLOB', '\\x00\\xFF\\x5C\\x27'],
+  ['longblob', "x''", 'BLOB', ''],
+  ['bit(3)', "b'101'", 'UBIGINT', '5'],
+  [
+    'bit(64)',
+    "b'1111111111111111111111111111111111111111111111111111111111111111'",
+    'UBIGINT',
+    '18446744073709551615',
+  ],
+  ["enum('a','ż')", "'ż'", 'VARCHAR', 'ż'],
+  ["set('a','b')", "'a,b'", 'VARCHAR', 'a,b'],
+  [
+    'text',
+    "concat('quote \" line', char(10), ' comma, \\\\N 😀')",
+    'VARCHAR',
+    'quote " line\n comma, \\N 😀',
+  ],
+  ['varchar(9)', "''", 'VARCHAR', ''],
+  ['varchar(9)', 'NULL', 'VARCHAR', null],
+  ['varchar(9) character set latin1', "'zażółć'", 'VARCHAR', 'za?ó??'],
+];
+
+describe('a mysql source', () => {
+  it('keeps every value of every type', async () => {
+    const columns = TYPES.map(([column], index) => `\`c ${index}\` ${column} NULL`);
+    await shop.run(
+      "SET sql_mode = '', time_zone = '+00:00'",
+      `CREATE TABLE kinds (${columns.join(', ')})`,
+      `INSERT INTO kinds VALUES (${TYPES.map(([, value]) => value).join(', ')})`,
+    );
+    const { outcome, path } = await read({ table: 'kinds' });
+    expect(outcome).toMatchObject({ rows: 1, bytes: expect.any(Number) });
+    expect(outcome.columns?.map(({ type }) => type)).toEqual(TYPES.map(([, , type]) => type));
+    const texts = TYPES.map((_, index) => `"c ${index}"::VARCHAR AS c${index}`).join(', ');
+    const [row] = await query(`SELECT ${texts} FROM '${path}'`);
+    expect(Object.values(row ?? {})).toEqual(TYPES.map(([, , , text]) => text));
+  });
+
+  it('reads a query, and a sum by what it holds', async () => {
+    await shop.run('CREATE TABLE sums (a bigint)', 'INSERT INTO sums VALUES (9223372036854775807), (1)');
+    const { rows, outcome } = await read({ query: 'SELECT sum(a) AS total, count(*) AS n FROM sums -- all' });
+    expect(rows).toEqual([{ total: '9223372036854775808', n: '2' }]);
+    expect(outcome.columns?.[0]).toEqual({ name: 'total', type: 'DECIMAL(38,0)' });
+  });
+
+  it('reads rows in bulk, and none', async () => {
+    await shop.run(
+      'CREATE TABLE bulk (a int, b varchar(20))',
+      "INSERT INTO bulk SELECT seq, concat('row ', seq) FROM seq_1_to_200000",
+    );
+    const { path } = await read({ table: 'shop.bulk' });
+    expect(await query(`SELECT count(DISTINCT b) AS n, sum(a) AS s FROM '${path}'`)).toEqual([
+      { n: '200000', s: '20000100000' },
+    ]);
+    expect((await read({ query: 'SELECT * FROM bulk WHERE a < 0' })).outcome).toMatchObject({
+      rows: 0,
+      columns: [
+        { name: 'a', type: 'INTEGER' },
+        { name: 'b', type: 'VARCHAR' },
+      ],
+    });
+  });
+
+  it('reads what is beyond the watermark, by number, time and bytes', async () => {
+    await shop.run(
+      'CREATE TABLE moving (id bigint unsigned, at timestamp(6) NULL, name varchar(9))',
+      "INSERT INTO moving VALUES (18446744073709551614, '2024-01-01 00:00:00.000001', 'a'), (18446744073709551615, '2024-01-01 00:00:00.000002', 'B'), (NULL, NULL, NULL)",
+    );
+    for (const [column, first, next] of [
+      ['id', '18446744073709551614', '18446744073709551615'],
+      ['at', '2024-01-01 00:00:00.000001+00', '2024-01-01 00:00:00.000002+00'],
+      ['name', 'B', 'a'],
+    ] as const) {
+      const spec = from({ table: 'moving', incremental: { column } });
+      const all = await engine.execute({ id: `i${++number}`, inputs: [], spec });
+      expect(all).toMatchObject({ rows: 3, watermark: next });
+      const later = await engine.execute({ id: `i${++number}`, inputs: [], spec }, { watermark: first });
+      expect(later).toMatchObject({ rows: 1, watermark: next });
+      const none = await engine.execute({ id: `i${++number}`, inputs: [], spec }, { watermark: next });
+      expect(none.rows).toBe(0);
+      expect(none).not.toHaveProperty('watermark');
+    }
+    const initial = from({ table: 'moving', incremental: { column: 'id', initial: 5 } });
+    expect(await engine.execute({ id: 'initial', inputs: [], spec: initial })).toMatchObject({ rows: 2 });
+  });
+
+  it.each([
+    [{ table: 'nosuch' }, 'SOURCE', /nosuch/],
+    [{ query: 'SELECT 1; DROP TABLE bulk' }, 'SOURCE', /syntax/],
+    [{ query: 'SELECT 1 AS a, 2 AS a' }, 'SOURCE', /Duplicate column name/],
+    [{ table: 'bulk', incremental: { column: 'zz' } }, 'SOURCE', /no column "zz"/],
+  ] as const)('says what is wrong with %j', async (spec, kind, message) => {
+    await expect(read(spec)).rejects.toMatchObject({ kind, message: expect.stringMatching(message) });
+  });
+
+  it('fails as CONNECTION, for good with a wrong password and for now with a cut connection', async () => {
+    engine.connections.set('wrong', { ...shop.target, password: 'wrong' });
+    await expect(read({ connection: 'wrong', table: 'bulk' })).rejects.toMatchObject({
+      kind: 'CONNECTION',
+      transient: false,
+      message: expect.not.stringContaining('wrong '),
+    });
+    const proxy = await openCuttableProxy(`tcp://127.0.0.1:${shop.target.port}`);
+    engine.connections.set('cut', { ...shop.target, port: Number(new URL(proxy.url).port) });
+    const reading = read({ connection: 'cut', query: 'SELECT sleep(20) AS a' });
+    const failed = expect(reading).rejects.toMatchObject({ kind: 'CONNECTION', transient: true });
+    await running('sleep(20)');
+    await proxy.cut();
+    await failed;
+  });
+
+  it('kills its statement when it is cancelled', async () => {
+    const controller = new AbortController();
+    const reading = engine.run('slow', from({ query: 'SELECT sleep(25) AS a' }), [], controller.signal);
+    const failed = expect(reading).rejects.toMatchObject({ kind: 'CANCELLED' });
+    await running('sleep(25)');
+    controller.abort();
+    await failed;
+    while (await isRunning('sleep(25)')) await new Promise((resolve) => setTimeout(resolve, 5));
+  });
+});
+
+async function isRunning(text: string): Promise<boolean> {
+  const found = await shop.rows(
+    `SELECT id FROM information_schema.processlist WHERE info LIKE '%${text}%' AND id <> connection_id()`,
+  );
+  return found.length > 0;
+}
+
+async function running(text: string): Promise<void> {
+  while (!(await isRunning(text))) await new Promise((resolve) => setTimeout(resolve, 5));
+}
