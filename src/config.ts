@@ -62,6 +62,7 @@ const environment = z.object({
   PUBLIC_URL: url('http:', 'https:'),
   SSO_ALLOWED_HOSTS: list,
   WEBHOOK_ALLOWED_HOSTS: list,
+  CONNECTION_ALLOWED_HOSTS: list,
   WEBHOOK_CA_FILE: z.string().min(1).optional(),
   WEBHOOK_DELIVERY_RETENTION_DAYS: z.coerce.number().min(1).max(3_650).default(30),
   SMTP_URL: url('smtp:', 'smtps:'),
@@ -117,6 +118,8 @@ export interface Config {
   ssoAllowedHosts: string[];
   /** Hosts (`name` or `name:port`) of webhook receivers that may be private; https all the same. */
   webhookAllowedHosts: string[];
+  /** Hosts (`name` or `name:port`, `*` for all) of http and S3 connections that may be private and speak plain HTTP. */
+  connectionAllowedHosts: string[];
   /** Absolute path of certificates (PEM) that receivers may be signed by, beside the usual authorities. */
   webhookCaFile: string | undefined;
   /** Of deliveries that have ended. */
@@ -184,6 +187,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
     publicUrl: values.PUBLIC_URL?.replace(/\/$/, ''),
     ssoAllowedHosts: values.SSO_ALLOWED_HOSTS.map((host) => host.toLowerCase()),
     webhookAllowedHosts: values.WEBHOOK_ALLOWED_HOSTS.map((host) => host.toLowerCase()),
+    connectionAllowedHosts: values.CONNECTION_ALLOWED_HOSTS.map((host) => host.toLowerCase()),
     webhookCaFile:
       values.WEBHOOK_CA_FILE === undefined ? undefined : path.resolve(cwd, values.WEBHOOK_CA_FILE),
     webhookDeliveryRetentionDays: values.WEBHOOK_DELIVERY_RETENTION_DAYS,

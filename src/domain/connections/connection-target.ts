@@ -2,10 +2,15 @@ import type { Services } from '../../context.js';
 import type { ConnectionTarget } from '../../engines/engine.js';
 import { Connection } from '../../entities/connections/connection.js';
 import { ORGANIZATION_FILTER, WORKSPACE_FILTER } from '../../entities/tenancy.js';
-import { notFound } from '../../errors.js';
-import { postgresConfig, postgresCredentials } from './connection-input.js';
+import { conflict, notFound } from '../../errors.js';
+import { requireReachable } from '../../integrations/connections/require-reachable.js';
+import { openDefinition } from './open-definition.js';
+import { requestedTarget } from './requested-target.js';
 
-/** What a run needs to reach the connection of its workspace by this name, credentials in clear. @throws NOT_FOUND */
+/**
+ * What a run needs to reach the connection of its workspace by this name, credentials in clear.
+ * @throws NOT_FOUND; VALIDATION_ERROR when the installation's rules refuse it; CONFLICT for a type no engine reads
+ */
 export async function connectionTarget(
   services: Services,
   owner: { organizationId: string; workspaceId: string },
@@ -16,24 +21,11 @@ export async function connectionTarget(
   em.setFilterParams(WORKSPACE_FILTER, { workspaceId: owner.workspaceId });
   const connection = await em.findOne(Connection, { name });
   if (!connection) throw notFound('connection', name);
-  const { host, port, database, ssl } = postgresConfig.parse(connection.config);
-  const sealed = connection.sealedCredentials;
-  const { username, password } = postgresCredentials.parse(
-    JSON.parse(sealed === null ? '{}' : services.secrets.open(sealed)),
-  );
-  const certificate = typeof ssl === 'object' ? definedOnly(ssl) : ssl;
-  return {
-    type: 'postgres',
-    host,
-    port,
-    database,
-    user: username,
-    ...(password === undefined ? {} : { password }),
-    ssl: certificate,
-  };
-}
-
-function definedOnly<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  const entries = Object.entries(value).filter(([, field]) => field !== undefined);
-  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> };
+  const target = await requestedTarget(openDefinition(services, connection), services.config);
+  if (!target)
+    throw conflict(`A ${connection.type} connection cannot be read or written yet`, {
+      type: connection.type,
+    });
+  if (target.type === 'postgres' || target.type === 'mysql') await requireReachable(target.host);
+  return target;
 }

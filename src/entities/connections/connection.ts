@@ -4,7 +4,13 @@ import { Field, ObjectType, registerEnumType } from 'type-graphql';
 import { Masked } from '../masked.js';
 import { organizationFilter, workspaceFilter } from '../tenancy.js';
 
-export const ConnectionType = { postgres: 'postgres' } as const;
+export const ConnectionType = {
+  postgres: 'postgres',
+  mysql: 'mysql',
+  file: 'file',
+  http: 'http',
+  kafka: 'kafka',
+} as const;
 export type ConnectionType = (typeof ConnectionType)[keyof typeof ConnectionType];
 registerEnumType(ConnectionType, { name: 'ConnectionType' });
 
@@ -35,7 +41,9 @@ export class Connection {
   type!: ConnectionType;
 
   @Property({ type: 'json' })
-  @Field(() => GraphQLJSONObject, { description: 'postgres: host, port, database, ssl.' })
+  @Field(() => GraphQLJSONObject, {
+    description: 'As its type asks for; see the documentation of connections.',
+  })
   @Masked('config')
   config!: Record<string, unknown>;
 
