@@ -22,6 +22,7 @@ const FLOOR_MB: Record<InstanceName, number> = { sandbox: 0, loader: 128 };
 export class DuckDbInstances {
   readonly spillDirectory: string;
   readonly #opened = new Map<InstanceName, Promise<DuckDBInstance>>();
+  readonly #threads = new Map<InstanceName, number>();
   readonly #readableInPlace = new Set<string>();
 
   private constructor(readonly options: ChildOptions) {
@@ -35,10 +36,19 @@ export class DuckDbInstances {
     return instances;
   }
 
-  /** A new connection, to be closed by the caller. */
-  async connect(name: InstanceName): Promise<DuckDBConnection> {
+  /**
+   * A new connection, to be closed by the caller. Each time that its task ran out of memory halves the threads, since
+   * each has buffers of its own; they stay halved, because DuckDB has them for all tasks of the session alike.
+   */
+  async connect(name: InstanceName, outOfMemory = 0): Promise<DuckDBConnection> {
     const instance = await this.#instance(name);
-    return instance.connect();
+    const connection = await instance.connect();
+    const threads = Math.max(1, Math.floor(this.options.threads / 2 ** outOfMemory));
+    if (threads < (this.#threads.get(name) ?? this.options.threads)) {
+      this.#threads.set(name, threads);
+      await connection.run(`SET threads = ${threads}`);
+    }
+    return connection;
   }
 
   /** Whether the sandbox may read these files; one that came after it was opened it may not. */
@@ -75,6 +85,8 @@ export class DuckDbInstances {
       await connection.run(`SET allowed_directories = [${[runDirectory, ...roots].map(literal).join(', ')}]`);
       await connection.run(`SET allowed_paths = [${files.map(literal).join(', ')}]`);
       await connection.run('SET enable_external_access = false');
+      // A SELECT, which is all an author can write, cannot set anything; what the lock leaves open is for `connect`.
+      await connection.run("SET allowed_configs = ['threads']");
       if (name === 'sandbox') await connection.run('SET lock_configuration = true');
     } finally {
       connection.closeSync();

@@ -46,9 +46,19 @@ export async function saveResult(
   const output = resultPath(context, id);
   let rows = 0;
   const bytes = await writeDurably(output, async (path) => {
-    rows = await copy(connection, select, path, 'FORMAT parquet, COMPRESSION zstd');
+    rows = await copy(connection, select, path, parquetOptions(context));
   });
   return { rows, bytes, output, columns: await describeColumns(connection, resultOf(context, id)) };
+}
+
+/** DuckDB's own size of a row group, which a thread holds in memory until it is full. */
+const ROW_GROUP_ROWS = 122_880;
+/** DuckDB's vectors have this many rows. */
+const LEAST_ROW_GROUP_ROWS = 2_048;
+
+function parquetOptions({ attempt: { outOfMemory = 0 } }: TaskContext): string {
+  const rows = Math.max(LEAST_ROW_GROUP_ROWS, Math.floor(ROW_GROUP_ROWS / 2 ** outOfMemory));
+  return `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rows}`;
 }
 
 /**

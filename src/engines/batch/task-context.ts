@@ -28,7 +28,7 @@ export async function withDuckDb<T>(
   work: (connection: DuckDBConnection) => Promise<T>,
 ): Promise<T> {
   const { signal } = context;
-  const connection = await context.instances.connect(name);
+  const connection = await context.instances.connect(name, context.attempt.outOfMemory);
   let repeat: NodeJS.Timeout | undefined;
   const onAbort = () => {
     connection.interrupt();
