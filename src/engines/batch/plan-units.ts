@@ -14,6 +14,12 @@ export function planUnits(tasks: readonly GraphTask[]): EngineTask[] {
     tasks.flatMap(({ id, dependsOn }) => dependsOn.map((needed) => ({ needed, id }))),
     ({ needed }) => needed,
   );
+  // A referential check reads the saved result of the task it names, be that an input of its own task.
+  const compared = new Set(
+    tasks.flatMap(({ checks = [] }) =>
+      checks.flatMap((check) => (check.type === 'referential' ? [check.references.task] : [])),
+    ),
+  );
   const withinOf = new Map<string, EngineTask[]>();
   const taken = new Set<string>();
   for (const task of tasks) {
@@ -21,7 +27,8 @@ export function planUnits(tasks: readonly GraphTask[]): EngineTask[] {
     const within: EngineTask[] = [];
     for (const input of task.inputs) {
       const inner = byId.get(input);
-      if (!inner || dependents.get(input)?.length !== 1 || !canBeWithin(inner)) continue;
+      if (!inner || dependents.get(input)?.length !== 1 || compared.has(input) || !canBeWithin(inner))
+        continue;
       const chain = [...(withinOf.get(input) ?? []), asTask(inner)];
       if (within.length + chain.length > MAX_WITHIN) continue;
       within.push(...chain);

@@ -59,6 +59,13 @@ describe('what is carried out as one', () => {
     expect(units[0]?.checks).toHaveLength(1);
   });
 
+  it('is not an input that a check of the reader compares with', () => {
+    const [a, b, o] = graph('a:file', 'b:sql<a', 'o:out<b') as [GraphTask, GraphTask, GraphTask];
+    const references = { task: 'a', column: 'id' };
+    const check = { type: 'referential', column: 'id', references, severity: 'ERROR', index: 0 } as const;
+    expect(told(planUnits([a, { ...b, checks: [check] }, o]))).toEqual(['a', 'b', 'o']);
+  });
+
   it('is no longer than a run taken up again may do twice', () => {
     const chain = ['t0:file', ...Array.from({ length: 40 }, (_, i) => `t${i + 1}:sql<t${i}`), 'o:out<t40'];
     const units = planUnits(graph(...chain));
