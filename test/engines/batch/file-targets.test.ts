@@ -24,7 +24,7 @@ describe('file targets with OVERWRITE', () => {
   it('write CSV, NDJSON and Parquet', async () => {
     const csv = await engine.run('t1', target('out/new/a.csv', 'csv'), ['rows']);
     expect(await readFile(join(engine.files, 'out/new/a.csv'), 'utf8')).toBe('id,name\n1,"a ""b"",c"\n2,\n');
-    expect(csv).toEqual({ rows: 2, bytes: 25, output: join(engine.files, 'out/new/a.csv') });
+    expect(csv).toMatchObject({ rows: 2, bytes: 25, output: join(engine.files, 'out/new/a.csv') });
     await engine.run('t2', target('a.ndjson', 'ndjson'), ['rows']);
     expect(
       (await readFile(join(engine.files, 'a.ndjson'), 'utf8'))

@@ -54,7 +54,7 @@ describe('PostgreSQL targets', () => {
         TIMESTAMPTZ '2024-01-02 03:04:05+02' AS tz, INTERVAL '14 months 3 days 5 seconds' AS iv, '00000000-0000-4000-8000-000000000001'::UUID AS u,
         [1, 2] l, {'a': 'x"y'} s, '{"k": 1}'::JSON j, DATE '0044-03-15 (BC)' AS bc`),
     );
-    expect(await load(target('APPEND'), 'typed')).toEqual({ rows: 1, output: 'mart.t' });
+    expect(await load(target('APPEND'), 'typed')).toMatchObject({ rows: 1, output: 'mart.t' });
     const types = (await warehouse.rows(
       "SELECT attname, format_type(atttypid, atttypmod) AS type FROM pg_attribute WHERE attrelid = 'mart.t'::regclass AND attnum > 0 ORDER BY attnum",
     )) as { attname: string; type: string }[];
@@ -92,7 +92,7 @@ describe('PostgreSQL targets', () => {
     await warehouse.client.query(
       "CREATE TABLE mart.t (id int, name text, seen text DEFAULT 'now'); INSERT INTO mart.t VALUES (0, 'old', 'then')",
     );
-    expect(await load(target('APPEND'))).toEqual({ rows: 3, output: 'mart.t' });
+    expect(await load(target('APPEND'))).toMatchObject({ rows: 3, output: 'mart.t' });
     expect(await table()).toEqual([
       { id: 0, name: 'old', seen: 'then' },
       ...ROWS.map((row) => ({ ...row, seen: 'now' })),
@@ -165,7 +165,12 @@ describe('PostgreSQL targets', () => {
       /key \(id\) is null/,
     ],
     ['a key that is no column', target('UPSERT', ['nosuch']), [{ id: 5 }], /no column nosuch/],
-    ['a column the table has not', target('APPEND'), [{ id: 5, extra: 1 }], /mart\.t has no column extra/],
+    [
+      'a column the table has not',
+      { ...target('APPEND'), widen: false },
+      [{ id: 5, extra: 1 }],
+      /mart\.t has no column extra/,
+    ],
     [
       'a value that does not fit',
       target('OVERWRITE'),
@@ -262,7 +267,7 @@ describe('a target that is executed again', () => {
     process.kill(pid, 'SIGKILL');
     await failed;
     await warehouse.client.query('COMMIT');
-    expect(await execute(session, { id: 'killed', inputs: ['rows'], spec })).toEqual({
+    expect(await execute(session, { id: 'killed', inputs: ['rows'], spec })).toMatchObject({
       rows: 3,
       output: 'mart.t',
     });
@@ -284,7 +289,10 @@ describe('a target that is executed again', () => {
     await warehouse.client.query('COMMIT');
     while ((await warehouse.rows(waiting)).length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(await table()).toEqual([{ id: '8', name: 'old' }]);
-    expect(await engine.run('stopped', target('OVERWRITE'), ['rows'])).toEqual({ rows: 3, output: 'mart.t' });
+    expect(await engine.run('stopped', target('OVERWRITE'), ['rows'])).toMatchObject({
+      rows: 3,
+      output: 'mart.t',
+    });
   });
 });
 

@@ -50,8 +50,8 @@ async function saveFiles(
   return saveResult(context, connection, select + where);
 }
 
-const REJECTS = 'rejected values';
-const SCANS = 'rejecting scans';
+const REJECTS = 'rejected_values';
+const SCANS = 'rejecting_scans';
 
 /** The whole files are read and counted, also when only a part of them is beyond the watermark. */
 async function saveOrSetAside(

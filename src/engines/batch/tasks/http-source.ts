@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import type { HttpConnectionTarget, TaskOutcome } from '../../engine.js';
 import { EngineError } from '../../engine-error.js';
 import type { HttpSourceSpec } from '../../task-spec.js';
-import { parseExactly } from '../exact-json.js';
+import { decimalsAsText, parseExactly } from '../exact-json.js';
 import { firstParameters, nextPage, pointed } from '../http-paging.js';
 import { exactSelect, saveResult, withScratchFile } from '../run-files.js';
 import { fileLiteral } from '../sql-text.js';
@@ -29,7 +29,7 @@ export function runHttpSource(context: TaskContext, spec: HttpSourceSpec): Promi
     }
     return withDuckDb(context, 'loader', async (connection) => {
       const options = jsonOptions('ndjson', spec.columns).join(', ');
-      const from = `read_json(${fileLiteral(path)}, ${options}, sample_size = -1, maximum_object_size = 67108864)`;
+      const from = `read_json(${fileLiteral(path)}, ${options}, sample_size = -1)`;
       const select = await exactSelect(connection, from);
       const saved = await saveResult(
         context,
@@ -54,6 +54,9 @@ async function download(
   const file = await open(path, 'w', 0o600);
   try {
     const maxPages = spec.maxPages ?? MAX_PAGES;
+    const decimals = Object.entries(spec.columns ?? {}).flatMap(([name, type]) =>
+      type.startsWith('DECIMAL') ? [name] : [],
+    );
     let rows = 0;
     let pages = 0;
     for (let url: URL | undefined = firstUrl(context, spec, target); url; pages += 1) {
@@ -62,7 +65,8 @@ async function download(
       const { text, link } = await client.get(url);
       const body = parsed(text, spec.path);
       const found = rowsOf(body, spec);
-      if (found.length > 0) await file.write(found.map((row) => `${JSON.stringify(row)}\n`).join(''));
+      if (found.length > 0)
+        await file.write(found.map((row) => `${JSON.stringify(decimalsAsText(row, decimals))}\n`).join(''));
       rows += found.length;
       context.progress(0, rows);
       url = nextPage(spec.paging, { url, rows: found.length, body, link });
