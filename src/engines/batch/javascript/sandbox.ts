@@ -46,7 +46,9 @@ const OWN_MESSAGES: readonly RegExp[] = [
   /^'?(.*?)'? is (?:not defined|not initialized|read-only)$/,
 ];
 const OWN_SENTENCES =
-  /^(not a function|cannot convert [a-z]+ to [a-z]+|stack overflow|Maximum call stack size exceeded|cannot mix bigint .*)$/i;
+  /^(not a function|cannot convert [a-z]+ to [a-z]+|stack overflow|Maximum call stack size exceeded|cannot mix bigint .*|circular reference)$/i;
+/** What the driver says of a returned value. */
+const ROW_FAULTS = /^(is not a row|is a promise; transform must not be async|holds a (function|symbol))$/;
 const KNOWN_NAMES = new Set([
   'TypeError',
   'RangeError',
@@ -159,7 +161,7 @@ export class Sandbox {
       return `The code needs more than ${MEMORY_BYTES / 1024 / 1024} MiB`;
     const line = PLACE.exec(stack)?.[1];
     const place = line === undefined ? '' : ` in line ${line}`;
-    if (stack.includes('encode (driver.js')) return `What transform returned ${message}${place}`;
+    if (ROW_FAULTS.test(message)) return `What transform returned ${message}${place}`;
     const shown = this.#isWithoutValues(message) ? `: ${message}` : '';
     return `${KNOWN_NAMES.has(name) ? name : 'Error'}${place}${shown}`;
   }

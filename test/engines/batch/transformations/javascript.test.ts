@@ -154,6 +154,16 @@ describe('errors in the code', () => {
     ['a promise', 'async function transform(row) { return row }', /is a promise/],
     ['a function in a row', 'function transform(row) { return { f() {} } }', /holds a function/],
     [
+      'a value that fails while it is written, without it',
+      'function transform(row) {\n  return { toJSON() {\n    throw new Error(row.mail) } } }',
+      /^code: (What transform returned holds a function|Error in line 3), row 1 of the input\.$/,
+    ],
+    [
+      'a circle',
+      'function transform(row) { row.self = row; return row }',
+      /^code: TypeError.*circular reference, row 1/,
+    ],
+    [
       'an endless loop',
       'function transform(row) { if (row.id === 2) for (;;); return row }',
       /^code: The code ran for longer than 1 s, row 2 of the input/,
