@@ -111,6 +111,8 @@ export type KindName = keyof typeof kinds;
 export const pointsAt: Readonly<Record<string, KindName>> = {
   'Mutation.testWebhook.id': 'webhook',
   'Mutation.redeliverWebhook.id': 'webhook',
+  'Mutation.testConnection.id': 'connection',
+  'Query.connectionSchema.id': 'connection',
   deliveryId: 'webhookDelivery',
   'Mutation.deprecatePipeline.id': 'activePipeline',
   'Mutation.retirePipeline.id': 'deprecatedPipeline',
@@ -170,8 +172,13 @@ export const values: Readonly<Record<string, (actor: Actor) => unknown>> = {
   'CreateWebhookInput.url': () => UNRESOLVABLE,
   'CreateWebhookInput.events': () => ['*'],
   'CreatePipelineInput.yamlDefinition': () => yamlDefinition,
+  'CreateConnectionInput.type': (actor) => connectionBody(actor).type,
   'CreateConnectionInput.config': (actor) => connectionBody(actor).config,
-  'CreateConnectionInput.credentials': (actor) => connectionBody(actor).credentials,
+  'CreateConnectionInput.credentials': () => null,
+  'UpdateConnectionInput.name': (actor) => connectionBody(actor).name,
+  'UpdateConnectionInput.type': (actor) => connectionBody(actor).type,
+  'UpdateConnectionInput.config': (actor) => connectionBody(actor).config,
+  'UpdateConnectionInput.credentials': () => ({}),
 };
 
 /**
@@ -218,9 +225,8 @@ function pipelineBody({ house }: Actor) {
 function connectionBody({ house }: Actor) {
   return {
     name: `${house.marker} ${newUuid()}`,
-    type: 'postgres',
-    config: { host: '127.0.0.1', port: 1, database: 'none' },
-    credentials: { username: 'nobody' },
+    type: 'file',
+    config: { storage: 'local', root: '.' },
   };
 }
 
