@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { EngineError } from '../engine-error.js';
 import { toEngineError } from './classify-error.js';
 import { assertAllowed, isSyntax, placeOf, type Syntax, serialize, walk } from './select-only.js';
-import type { Relation } from './transformations/relation.js';
+import { noColumn, type Relation } from './transformations/relation.js';
 
 /** What an author writes into a field: `text` is their SQL, `field` is named in errors. */
 export interface AuthorText {
@@ -46,7 +46,6 @@ const REFUSED_CLASSES: Readonly<Record<string, string>> = {
   STAR: 'A star is not available here',
   POSITIONAL_REFERENCE: 'A column is named, not numbered',
 };
-const NAMES_SHOWN = 20;
 
 /** @throws EngineError SQL unless the text is one expression (or order term) over the columns of `input` alone */
 export async function assertExpression(
@@ -106,13 +105,6 @@ function firstName(node: Syntax): string | undefined {
   const names = node['column_names'];
   const first: unknown = Array.isArray(names) ? names[0] : undefined;
   return typeof first === 'string' ? first.toLowerCase() : undefined;
-}
-
-/** A sentence that names the columns there are. */
-export function noColumn(name: string, { name: input, columns }: Relation): string {
-  const names = columns.slice(0, NAMES_SHOWN).map((column) => column.name);
-  const more = columns.length > NAMES_SHOWN ? ` and ${columns.length - NAMES_SHOWN} more` : '';
-  return `There is no column "${name}" in ${input} (columns: ${names.join(', ')}${more})`;
 }
 
 /** A SELECT of one expression or order term: nothing else of a statement came in with the text. */

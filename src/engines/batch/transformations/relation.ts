@@ -1,7 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ResultColumn } from '../../engine.js';
 import { EngineError } from '../../engine-error.js';
-import { noColumn } from '../author-expression.js';
 import { describeColumns } from '../run-files.js';
 import { identifier } from '../sql-text.js';
 import type { TaskContext } from '../task-context.js';
@@ -11,6 +10,8 @@ export interface Relation {
   name: string;
   columns: readonly ResultColumn[];
 }
+
+const NAMES_SHOWN = 20;
 
 /** @throws EngineError SQL unless the task has exactly `count` inputs */
 export async function inputsOf(
@@ -38,6 +39,13 @@ export async function onlyInput(context: TaskContext, connection: DuckDBConnecti
 /** DuckDB does not tell names by case. */
 export function sameName(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
+}
+
+/** A sentence that names the columns there are. */
+export function noColumn(name: string, { name: input, columns }: Relation): string {
+  const names = columns.slice(0, NAMES_SHOWN).map((column) => column.name);
+  const more = columns.length > NAMES_SHOWN ? ` and ${columns.length - NAMES_SHOWN} more` : '';
+  return `There is no column "${name}" in ${input} (columns: ${names.join(', ')}${more})`;
 }
 
 /** The column of that name, as the input spells it. @throws EngineError SQL, naming the field of the definition */
