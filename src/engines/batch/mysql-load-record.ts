@@ -17,7 +17,9 @@ const KEPT = '90 DAY';
 const LOCK_SECONDS = 300;
 
 export async function prepareMysqlLoadRecords(client: MysqlClient): Promise<void> {
-  const found = await client.rows("SHOW TABLES LIKE 'opsgraph\\_load'");
+  const found = await client.rows(
+    "SELECT 1 FROM information_schema.tables WHERE table_schema = database() AND table_name = 'opsgraph_load'",
+  );
   if (found.length === 0) {
     await client.change(CREATE).catch((cause: unknown) => {
       const reason = cause instanceof Error ? cause.message : String(cause);

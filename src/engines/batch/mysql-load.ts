@@ -84,6 +84,15 @@ function typeOf({ keys }: MysqlLoadPlan, { name, type, keyType }: MysqlLoadColum
   return keys.includes(name) ? keyType : type;
 }
 
+/** Behind the upload, so that it is built once. Keys of unbounded length have none, and are compared one by one. */
+export async function indexMysqlStaging(client: MysqlClient, { keys }: MysqlLoadPlan): Promise<void> {
+  if (keys.length === 0) return;
+  const list = keys.map(mysqlIdentifier).join(', ');
+  await client.change(`ALTER TABLE ${STAGING} ADD INDEX (${list})`).catch((error: unknown) => {
+    if (!hasNumber(error, [TOO_LONG_KEY, BLOB_KEY])) throw error;
+  });
+}
+
 /** Says which key stands in the way; what the server would say names none. */
 export async function assertMysqlKeysUsable(client: MysqlClient, plan: MysqlLoadPlan): Promise<void> {
   if (plan.keys.length === 0) return;
@@ -124,13 +133,17 @@ export async function prepareMysqlTarget(client: MysqlClient, plan: MysqlLoadPla
   for (const definition of definitions) {
     await client.change(`ALTER TABLE ${target} ADD COLUMN ${definition}`).catch((error: unknown) => {
       // Another load added it meanwhile; IF NOT EXISTS is MariaDB's alone.
-      if (!isDuplicateColumn(error)) throw error;
+      if (!hasNumber(error, [DUPLICATE_COLUMN])) throw error;
     });
   }
 }
 
-function isDuplicateColumn(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'errno' in error && error.errno === 1060;
+const DUPLICATE_COLUMN = 1060;
+const TOO_LONG_KEY = 1071;
+const BLOB_KEY = 1170;
+
+function hasNumber(error: unknown, numbers: readonly unknown[]): boolean {
+  return typeof error === 'object' && error !== null && 'errno' in error && numbers.includes(error.errno);
 }
 
 /** What changes the target, to be run in one transaction. */

@@ -172,11 +172,13 @@ const DENIED = /^(AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredT
 
 function s3Error(error: unknown, kind: EngineErrorKind): unknown {
   if (error instanceof EngineError || typeof error !== 'object' || error === null) return error;
-  const { name, message, $metadata } = error as {
+  const { name, code, message, $metadata } = error as {
     name?: string;
+    code?: unknown;
     message?: string;
     $metadata?: { httpStatusCode?: number };
   };
+  if (code === 'PRIVATE_ADDRESS') return new EngineError('CONNECTION', `S3: ${message}`, { cause: error });
   const status = $metadata?.httpStatusCode;
   if (name === 'TimeoutError')
     return new EngineError('CONNECTION', `S3: ${message}`, { transient: true, cause: error });

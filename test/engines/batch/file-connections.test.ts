@@ -14,6 +14,11 @@ beforeAll(async () => {
   engine = await openEngine();
   engine.connections.set('lake', s3.target);
   engine.connections.set('private', { ...s3.target, allowPrivate: false });
+  engine.connections.set('named', {
+    ...s3.target,
+    endpoint: s3.target.endpoint?.replace('http://127.0.0.1', 'https://localhost') ?? '',
+    allowPrivate: false,
+  });
   engine.connections.set('wrong', { ...s3.target, accessKeyId: 'other' });
   engine.connections.set('local', { type: 'file', storage: 'local', root: join(engine.files, 'root') });
   await mkdir(join(engine.files, 'root'));
@@ -102,6 +107,7 @@ describe('files of an S3-compatible store', () => {
     ['nosuch.csv', 'lake', 'SOURCE', /no file "nosuch.csv"/],
     ['../../other/a.csv', 'lake', 'SOURCE', /outside the connection's prefix/],
     ['a.csv', 'private', 'CONNECTION', /may not be reached/],
+    ['a.csv', 'named', 'CONNECTION', /is not public/],
     ['a.csv', 'wrong', 'CONNECTION', /InvalidAccessKeyId/],
   ] as const)('%s of %s fails as %s', async (path, connection, kind, message) => {
     await expect(read(source(path, { connection }))).rejects.toMatchObject({

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { TaskHealing, TaskOutcome } from '../../engine.js';
 import type { ColumnTypes, CsvOptions, FileSourceSpec, Quarantine } from '../../task-spec.js';
@@ -78,7 +79,11 @@ async function saveOrSetAside(
   const whole = `(${readers.join(' UNION ALL BY NAME ')})`;
   if (!beyond) {
     const saved = await saveResult(context, connection, `FROM ${whole}`);
-    return { saved, healing: await reject(context, connection, saved.rows, quarantine) };
+    const healing = await reject(context, connection, saved.rows, quarantine).catch(async (error) => {
+      await rm(saved.output, { force: true });
+      throw error;
+    });
+    return { saved, healing };
   }
   // A filter is pushed into the reader, and what it skips is not judged.
   const table = identifier('all rows');

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { TaskOutcome } from '../../engine.js';
 import type { InlineSourceSpec } from '../../task-spec.js';
-import { exactSelect, resultPath, saveResult, withScratchFile } from '../run-files.js';
+import { exactSelect, saveResult, withScratchFile } from '../run-files.js';
 import { fileLiteral } from '../sql-text.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
 import { jsonOptions } from './file-source.js';
@@ -15,9 +15,9 @@ export function runInlineSource(context: TaskContext, spec: InlineSourceSpec): P
       const options = jsonOptions('ndjson', spec.columns).join(', ');
       // The sample is every row: the definition's size bounds it.
       const from = `read_json(${fileLiteral(path)}, ${options}, sample_size = -1)`;
-      const { rows, bytes } = await saveResult(context, connection, await exactSelect(connection, from));
-      context.log('INFO', `${task.id}: ${rows} rows`);
-      return { rows, bytes, output: resultPath(context, task.id) };
+      const saved = await saveResult(context, connection, await exactSelect(connection, from));
+      context.log('INFO', `${task.id}: ${saved.rows} rows`);
+      return saved;
     });
   });
 }

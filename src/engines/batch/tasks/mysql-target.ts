@@ -7,6 +7,7 @@ import { type MysqlClient, withMysql } from '../mysql-client.js';
 import {
   assertMysqlKeysUsable,
   createMysqlStaging,
+  indexMysqlStaging,
   type MysqlLoadPlan,
   mysqlWriteStatements,
   planMysqlLoad,
@@ -47,6 +48,7 @@ export function runMysqlTarget(context: TaskContext, spec: MysqlTargetSpec): Pro
       );
       await createMysqlStaging(client, plan);
       const { rows, bytes } = await upload(context, client, connection, spec, columns);
+      await indexMysqlStaging(client, plan);
       await assertMysqlKeysUsable(client, plan);
       if (!(await commitLoad(context, client, plan, rows))) return alreadyDone(context, spec, rows);
       const healing = widened(spec.table, plan.added);
