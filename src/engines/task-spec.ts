@@ -15,7 +15,7 @@ export interface CsvOptions {
   timestampFormat?: string;
 }
 
-/** Rows beyond the stored watermark only; `initial` stands in for it until a first run has succeeded. */
+/** Rows strictly above the stored watermark only; `initial` stands in for it until a first run has succeeded. Without either all rows are read, nulls included. */
 export interface Incremental {
   column: string;
   initial?: string | number;

@@ -119,7 +119,7 @@ async function find(name: string): Promise<string> {
     )
       return path;
   }
-  throw new Error(`${name} is not installed: see CONTRIBUTING.md, "MariaDB for the tests".`);
+  throw new Error(`${name} is not installed: see CONTRIBUTING.md.`);
 }
 
 async function freePort(): Promise<number> {

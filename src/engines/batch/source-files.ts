@@ -1,10 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { EngineError } from '../engine-error.js';
 import type { FileFormat, FileSourceSpec } from '../task-spec.js';
 import { type FileRules, readableFiles } from './file-paths.js';
-import { downloadObjects } from './s3-files.js';
-import type { TaskContext } from './task-context.js';
 
 const FILE_NAMES: Record<FileFormat, RegExp> = {
   csv: /\.(csv|tsv)(\.gz|\.zst)?$/i,
@@ -15,30 +10,10 @@ const FILE_NAMES: Record<FileFormat, RegExp> = {
 
 /** The real paths of the server's own files that the source means. Throws EngineError SOURCE. */
 export function sourceFiles(spec: FileSourceSpec, rules: FileRules): Promise<string[]> {
-  return readableFiles(spec.path, rules, (name) => FILE_NAMES[spec.format].test(name));
+  return readableFiles(spec.path, rules, (name) => isNamedAs(spec.format, name));
 }
 
-/** Lends the files that the source means, wherever they are; what was downloaded is gone afterwards. */
-export async function withSourceFiles<T>(
-  context: TaskContext,
-  spec: FileSourceSpec,
-  work: (files: string[]) => Promise<T>,
-): Promise<T> {
-  const target = context.connection;
-  if (spec.connection === undefined) return work(await sourceFiles(spec, context.options));
-  if (target?.type !== 'file')
-    throw new EngineError('CONNECTION', `Task ${context.task.id} needs a connection of type file.`);
-  if (target.storage === 'local') return work(await sourceFiles(spec, rulesOf(target.root)));
-  const directory = await mkdtemp(join(context.options.runDirectory, `${context.task.id}.`));
-  try {
-    const wanted = (name: string) => FILE_NAMES[spec.format].test(name);
-    return await work(await downloadObjects(context, target, spec.path, directory, wanted));
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
-}
-
-/** A connection's paths start at its root, whatever the server's other roots are. */
-export function rulesOf(root: string): FileRules {
-  return { filesBase: root, filesRoots: [root] };
+/** Whether a file of a directory is of the format, by its name's ending. */
+export function isNamedAs(format: FileFormat, name: string): boolean {
+  return FILE_NAMES[format].test(name);
 }

@@ -27,6 +27,7 @@ afterAll(async () => {
 });
 beforeEach(() => warehouse.client.query('DROP SCHEMA IF EXISTS mart CASCADE; CREATE SCHEMA mart'));
 
+const WRITTEN = { rows: 3, output: 'mart.t' };
 const ROWS = [
   { id: 1, name: 'a "b",\n' },
   { id: 2, name: '' },
@@ -92,7 +93,7 @@ describe('PostgreSQL targets', () => {
     await warehouse.client.query(
       "CREATE TABLE mart.t (id int, name text, seen text DEFAULT 'now'); INSERT INTO mart.t VALUES (0, 'old', 'then')",
     );
-    expect(await load(target('APPEND'))).toMatchObject({ rows: 3, output: 'mart.t' });
+    expect(await load(target('APPEND'))).toMatchObject(WRITTEN);
     expect(await table()).toEqual([
       { id: 0, name: 'old', seen: 'then' },
       ...ROWS.map((row) => ({ ...row, seen: 'now' })),
@@ -267,10 +268,7 @@ describe('a target that is executed again', () => {
     process.kill(pid, 'SIGKILL');
     await failed;
     await warehouse.client.query('COMMIT');
-    expect(await execute(session, { id: 'killed', inputs: ['rows'], spec })).toMatchObject({
-      rows: 3,
-      output: 'mart.t',
-    });
+    expect(await execute(session, { id: 'killed', inputs: ['rows'], spec })).toMatchObject(WRITTEN);
     expect(await table()).toEqual(ROWS.map((row) => ({ ...row, id: String(row.id) })));
   });
 
@@ -289,10 +287,7 @@ describe('a target that is executed again', () => {
     await warehouse.client.query('COMMIT');
     while ((await warehouse.rows(waiting)).length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(await table()).toEqual([{ id: '8', name: 'old' }]);
-    expect(await engine.run('stopped', target('OVERWRITE'), ['rows'])).toMatchObject({
-      rows: 3,
-      output: 'mart.t',
-    });
+    expect(await engine.run('stopped', target('OVERWRITE'), ['rows'])).toMatchObject(WRITTEN);
   });
 });
 

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { TaskOutcome } from '../../engine.js';
 import { EngineError } from '../../engine-error.js';
 import type { FileTargetSpec } from '../../task-spec.js';
+import { rulesOf } from '../connected-files.js';
 import { writeDurably } from '../durable-file.js';
 import { type FileRules, writablePath } from '../file-paths.js';
 import { copyTo, describeColumns, inputOf, withScratchFile } from '../run-files.js';
 import { type S3Target, uploadObject } from '../s3-files.js';
-import { rulesOf } from '../source-files.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
 
 const COPY_OPTIONS: Record<FileTargetSpec['format'], string> = {
