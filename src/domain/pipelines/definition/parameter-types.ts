@@ -16,6 +16,8 @@ interface TypeRule {
 const MIN_BIGINT = -(2n ** 63n);
 const MAX_BIGINT = 2n ** 63n - 1n;
 const MAX_TEXT = 10_000;
+/** With a sign, a point, and zeros to spare. */
+const MAX_NUMERAL = 100;
 const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(Z|[+-]\d\d:\d\d)?$/;
 
@@ -75,7 +77,8 @@ function readDecimal(value: unknown): string | undefined {
 }
 
 function numeralOf(value: unknown): string | undefined {
-  return typeof value === 'number' || typeof value === 'string' ? String(value).trim() : undefined;
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && value.length <= MAX_NUMERAL ? value.trim() : undefined;
 }
 
 function readBoolean(value: unknown): string | undefined {

@@ -67,7 +67,9 @@ function judge(
   errors: DefinitionError[],
   { isBound, lint }: Judging,
 ): ParsedDefinition {
-  errors.push(...structureErrors(text, isBound));
+  // A placeholder where none may stand is no id, no engine, no type either.
+  const told = new Set(errors.map(({ path }) => path));
+  errors.push(...structureErrors(text, isBound).filter(({ path }) => !told.has(path)));
   const checks = readChecks(text);
   const items = awaitReferences(readItems(text, errors), checks);
   errors.push(

@@ -16,6 +16,9 @@ export interface FoundPlaceholders {
   errors: DefinitionError[];
 }
 
+/** Each is looked for in the text again to find its line: many thousands would take seconds. */
+const MAX_ERRORS = 100;
+
 /** Every placeholder of a definition, and what is wrong with its name or its place. Without `env` its variables are not judged. */
 export function findPlaceholders(
   text: YamlText,
@@ -29,13 +32,15 @@ export function findPlaceholders(
       const placeholders = placeholdersIn(value);
       if (placeholders.length === 0) return;
       const place = placeOf(path, text.value);
+      const quoted = place === 'sql' || place === 'mysql' ? quotedStretches(value, place) : [];
       const seen = new Map<string, number>();
       for (const placeholder of placeholders) {
         const nth = seen.get(placeholder.raw) ?? 0;
         seen.set(placeholder.raw, nth + 1);
         found.uses.push({ ...placeholder, path, place });
+        if (found.errors.length >= MAX_ERRORS) continue;
         const message =
-          placeProblem(placeholder, place, value) ?? nameProblem(placeholder, place, declared, env);
+          placeProblem(placeholder, place, quoted) ?? nameProblem(placeholder, place, declared, env);
         if (message) found.errors.push(text.errorAt(message, path, placeholder.raw, nth));
       }
     },
@@ -47,11 +52,13 @@ export function findPlaceholders(
   return found;
 }
 
-function placeProblem({ raw, index }: Placeholder, place: Place, value: string): string | undefined {
+function placeProblem(
+  { raw, index }: Placeholder,
+  place: Place,
+  quoted: readonly [start: number, end: number][],
+): string | undefined {
   if (place === 'fixed') return `${raw} cannot stand here: the tasks must be known before a run.`;
-  if (place !== 'sql' && place !== 'mysql') return undefined;
-  const isQuoted = quotedStretches(value, place).some(([start, end]) => index >= start && index < end);
-  return isQuoted
+  return quoted.some(([start, end]) => index >= start && index < end)
     ? `${raw} cannot stand within quotes or a comment: it becomes a quoted literal by itself.`
     : undefined;
 }
