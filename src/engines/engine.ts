@@ -66,6 +66,8 @@ export type ConnectionTarget =
 
 export interface SessionOptions {
   runId: string;
+  /** As `plan` was told. */
+  workspaceId?: string;
   /** Intermediate results live here, one `<taskId>.parquet` per finished source or transformation. Created when missing. */
   runDirectory: string;
   /**
@@ -185,7 +187,10 @@ export interface EngineSession {
 
 export interface Engine {
   readonly kind: EngineKind;
-  /** Which tasks are carried out as one. Each task given is in the answer once: as a unit, or within one. */
-  plan(tasks: readonly GraphTask[]): readonly EngineTask[];
+  /**
+   * Which tasks are carried out as one. Each task given is in the answer once: as a unit, or within one. Without the
+   * workspace, a back end that is open to some workspaces only is not chosen.
+   */
+  plan(tasks: readonly GraphTask[], workspaceId?: string): readonly EngineTask[];
   open(options: SessionOptions): Promise<EngineSession>;
 }
