@@ -1,6 +1,7 @@
 import path from 'node:path';
 import proxyAddress from 'proxy-addr';
 import { z } from 'zod';
+import { parseCatalogs, type TrinoSettings, trinoSettings } from './engines/trino/trino-settings.js';
 import { type LimitName, type LimitValues, limitTable } from './gateway/rate-limit/limit-table.js';
 import { parseUpstreams, type Upstream } from './gateway/upstream/parse-upstreams.js';
 
@@ -50,6 +51,20 @@ const upstreams = z
     }
   });
 
+const trinoUrl = url('http:', 'https:').refine(
+  (value) => value === undefined || new URL(value).password === '' || value.startsWith('https:'),
+  { error: 'has a password, so it must start with https://' },
+);
+
+const catalogs = list.transform((entries, issues) => {
+  try {
+    return parseCatalogs(entries);
+  } catch (error) {
+    issues.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+    return z.NEVER;
+  }
+});
+
 const environment = z.object({
   PORT: z.coerce.number().int().min(0).max(65_535).default(4000),
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -96,6 +111,9 @@ const environment = z.object({
   SIGNING_KEY_ROTATION_DAYS: z.coerce.number().min(1).max(3_650).default(30),
   REFRESH_REUSE_GRACE_SECONDS: z.coerce.number().int().min(0).max(3_600).default(10),
   JOB_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(4),
+  TRINO_URL: trinoUrl,
+  TRINO_USER: z.string().min(1).default('opsgraph'),
+  TRINO_CATALOGS: catalogs,
   RUN_MEMORY_LIMIT_MB: z.coerce.number().int().min(64).max(1_048_576).default(1024),
   DATABASE_POOL_SIZE: z.coerce.number().int().min(2).max(500).default(16),
 });
@@ -157,6 +175,8 @@ export interface Config {
   signingKeyRotationDays: number;
   jobConcurrency: number;
   runMemoryLimitMb: number;
+  /** Undefined means that DuckDB carries out every run of the engine BATCH. */
+  trino: TrinoSettings | undefined;
 }
 
 const projectRoot = path.resolve(import.meta.dirname, '..');
@@ -221,6 +241,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
     refreshReuseGraceSeconds: values.REFRESH_REUSE_GRACE_SECONDS,
     jobConcurrency: values.JOB_CONCURRENCY,
     runMemoryLimitMb: values.RUN_MEMORY_LIMIT_MB,
+    trino: values.TRINO_URL === undefined ? undefined : trinoSettings(values.TRINO_URL, values),
   };
 }
 

@@ -56,6 +56,8 @@ describe('parseConfig', () => {
     ['GATEWAY_UPSTREAMS', '{"/api/v1/ai":"http://u:p@h"}', /GATEWAY_UPSTREAMS: has a URL for/],
     ['GATEWAY_UPSTREAM_TIMEOUT_MS', '0', /GATEWAY_UPSTREAM_TIMEOUT_MS: /],
     ['RATE_LIMIT_DISABLED', 'maybe', /RATE_LIMIT_DISABLED: /],
+    ['TRINO_URL', 'http://u:p@trino:8080', /TRINO_URL: has a password, so it must start with https/],
+    ['TRINO_CATALOGS', 'lake=hive', /TRINO_CATALOGS: "lake=hive" must be <workspace id or \*>/],
     ['OPSGRAPH_SECRET_KEY', 'short', /OPSGRAPH_SECRET_KEY: must be 32 bytes in hexadecimal/],
   ])('refuses %s=%s with a sentence', (name, value, sentence) => {
     expect(() => parseConfig({ [name]: value }, '/')).toThrow(sentence);
@@ -68,6 +70,22 @@ describe('parseConfig', () => {
       { prefix: '/api/v1', service: 'v1', origin: 'https://all.example', basePath: '/base' },
     ]);
     expect(parseConfig({}, '/').upstreams).toEqual([]);
+  });
+
+  it('reads a Trino, and which connections are catalogs of it', () => {
+    const id = '00000000-0000-4000-8000-000000000001';
+    const env = { TRINO_URL: 'https://etl:p%40ss@trino:8443/', TRINO_CATALOGS: `*/lake=hive, ${id}/shop=pg` };
+    expect(parseConfig(env, '/').trino).toEqual({
+      url: 'https://trino:8443',
+      user: 'etl',
+      password: 'p@ss',
+      catalogs: new Map([
+        ['*/lake', 'hive'],
+        [`${id}/shop`, 'pg'],
+      ]),
+    });
+    expect(parseConfig({ TRINO_URL: 'http://trino:8080' }, '/').trino).toMatchObject({ user: 'opsgraph' });
+    expect(parseConfig({}, '/').trino).toBeUndefined();
   });
 
   it('names every wrong variable at once', () => {

@@ -18,6 +18,7 @@ import { startDeliveryWorker } from '../domain/webhooks/index.js';
 import { BatchEngine } from '../engines/batch/batch-engine.js';
 import type { Engine, EngineKind } from '../engines/engine.js';
 import { JdbcEngine } from '../engines/jdbc/jdbc-engine.js';
+import { TrinoOrDuckDbEngine } from '../engines/trino/trino-or-duckdb.js';
 import { REQUEST_ROLE, SYSTEM_ROLE } from '../entities/row-security.js';
 import { createEventFeed } from '../events/event-feed.js';
 import { createSequencer } from '../events/sequencer.js';
@@ -77,7 +78,8 @@ export async function openServices(
     caFile: config.webhookCaFile,
   });
   onClose('webhook connections', () => webhookSender.close());
-  const engines: readonly Engine[] = [new BatchEngine(), new JdbcEngine()];
+  const batch = config.trino ? new TrinoOrDuckDbEngine(config.trino) : new BatchEngine();
+  const engines: readonly Engine[] = [batch, new JdbcEngine()];
   const base = {
     config,
     log,

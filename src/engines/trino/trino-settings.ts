@@ -21,6 +21,20 @@ export function catalogOf(
   return catalogs.get(`${workspaceId ?? ''}/${connection}`) ?? catalogs.get(`*/${connection}`);
 }
 
+/** Credentials in the URL come before TRINO_USER. */
+export function trinoSettings(
+  text: string,
+  { TRINO_USER, TRINO_CATALOGS }: { TRINO_USER: string; TRINO_CATALOGS: ReadonlyMap<string, string> },
+): TrinoSettings {
+  const { origin, username, password } = new URL(text);
+  return {
+    url: origin,
+    user: username === '' ? TRINO_USER : decodeURIComponent(username),
+    ...(password !== '' && { password: decodeURIComponent(password) }),
+    catalogs: TRINO_CATALOGS,
+  };
+}
+
 const ENTRY = /^(\*|[0-9a-f-]{36})\/([^=/]+)=([A-Za-z_]\w*)$/;
 
 /** Of `TRINO_CATALOGS`: a workspace id or a star, then /connection=catalog. @throws Error naming the entry that is neither */
