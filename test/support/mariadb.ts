@@ -40,6 +40,8 @@ export async function startMariaDb(): Promise<MariaDbFixture> {
       '--bind-address=127.0.0.1',
       `--socket=${socketPath}`,
       `--pid-file=${join(directory, 'pid')}`,
+      // A server that starts deletes the temporary tables it finds, another's too.
+      `--tmpdir=${directory}`,
       '--skip-name-resolve',
       '--character-set-server=utf8mb4',
       '--innodb-flush-log-at-trx-commit=0',
