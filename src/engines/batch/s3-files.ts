@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { FileConnectionTarget } from '../engine.js';
 import { EngineError, type EngineErrorKind } from '../engine-error.js';
+import { ScratchLimit } from './scratch-limit.js';
 import type { TaskContext } from './task-context.js';
 
 export type S3Target = Extract<FileConnectionTarget, { storage: 's3' }>;
@@ -13,8 +14,6 @@ export type S3Target = Extract<FileConnectionTarget, { storage: 's3' }>;
 const CONNECT_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 60_000;
 const MAX_FILES = 10_000;
-/** Of all objects of one source together. */
-const MAX_BYTES = 100 * 1024 ** 3;
 /** The service wants parts of 5 MiB and more, and takes 10,000 of them. */
 const PART_BYTES = 8 * 1024 ** 2;
 const MAX_PARTS = 10_000;
@@ -34,8 +33,7 @@ export function downloadObjects(
     const { GetObjectCommand } = await import('@aws-sdk/client-s3');
     const objects = await find(context, client, target, path, wanted);
     const total = objects.reduce((sum, { size }) => sum + size, 0);
-    if (total > MAX_BYTES)
-      throw new EngineError('SOURCE', `"${path}" has more than ${MAX_BYTES / 1024 ** 3} GiB.`);
+    new ScratchLimit(context).take(total);
     let done = 0;
     for (const { key, size } of objects) {
       const command = new GetObjectCommand({ Bucket: target.bucket, Key: key });

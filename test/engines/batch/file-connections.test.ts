@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { FileSourceSpec, FileTargetSpec } from '../../../src/engines/task-spec.js';
 import { type S3Fixture, startS3 } from '../../support/s3.js';
-import { type EngineFixture, openEngine, query, readParquet, sql } from './engine-fixture.js';
+import { type EngineFixture, execute, openEngine, query, readParquet, sql } from './engine-fixture.js';
 
 let engine: EngineFixture;
 let s3: S3Fixture;
@@ -115,6 +115,13 @@ describe('files of an S3-compatible store', () => {
       transient: false,
       message: expect.stringMatching(message),
     });
+  });
+
+  it('fail as DISK_FULL beyond the disk a run may use', async () => {
+    s3.objects.set('base/dir/a.csv', Buffer.alloc(1_000_001, '1'));
+    const small = await engine.open({ spillLimitMb: 1 });
+    const failing = execute(small, { id: 'small', inputs: [], spec: source('a.csv') });
+    await expect(failing).rejects.toMatchObject({ kind: 'DISK_FULL', transient: false });
   });
 
   it('fail for now when the store does, and at once when cancelled', async () => {

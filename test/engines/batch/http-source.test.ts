@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { HttpSourceSpec } from '../../../src/engines/task-spec.js';
-import { type EngineFixture, openEngine, query, readParquet } from './engine-fixture.js';
+import { type EngineFixture, execute, openEngine, query, readParquet } from './engine-fixture.js';
 
 let engine: EngineFixture;
 let server: Server;
@@ -209,6 +209,16 @@ describe('an http source', () => {
       message: expect.stringMatching(message),
     });
     expect(requests).toHaveLength(1);
+  });
+
+  it('fails as DISK_FULL beyond the disk a run may use', async () => {
+    answer = (_, response) => json(response, [{ a: 'x'.repeat(600_000) }]);
+    const small = await engine.open({ spillLimitMb: 1 });
+    const spec = from({ paging: { kind: 'page', parameter: 'p' } });
+    await expect(execute(small, { id: 'small', inputs: [], spec })).rejects.toMatchObject({
+      kind: 'DISK_FULL',
+    });
+    expect(requests).toHaveLength(2);
   });
 
   it('refuses an answer beyond its limit', async () => {

@@ -1,9 +1,10 @@
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MysqlSourceSpec } from '../../../src/engines/task-spec.js';
 import { openCuttableProxy } from '../../support/cuttable-proxy.js';
 import { type MariaDbFixture, startMariaDb } from '../../support/mariadb.js';
-import { type EngineFixture, openEngine, query, readParquet } from './engine-fixture.js';
+import { type EngineFixture, execute, openEngine, query, readParquet } from './engine-fixture.js';
 
 let engine: EngineFixture;
 let shop: MariaDbFixture;
@@ -170,6 +171,13 @@ describe('a mysql source', () => {
     await running('sleep(20)');
     await proxy.cut();
     await failed;
+  });
+
+  it('fails as DISK_FULL beyond the disk it may use', async () => {
+    const small = await engine.open({ spillLimitMb: 1 });
+    const failing = execute(small, { id: 'small', inputs: [], spec: from({ table: 'bulk' }) });
+    await expect(failing).rejects.toMatchObject({ kind: 'DISK_FULL', transient: false });
+    expect((await readdir(engine.options.runDirectory)).filter((name) => name.includes('small'))).toEqual([]);
   });
 
   it('kills its statement when it is cancelled', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PostgresSourceSpec, PostgresTargetSpec } from '../../../src/engines/task-spec.js';
 import { openCuttableProxy } from '../../support/cuttable-proxy.js';
-import { type EngineFixture, inline, openEngine, readParquet, sql } from './engine-fixture.js';
+import { type EngineFixture, execute, inline, openEngine, readParquet, sql } from './engine-fixture.js';
 import { createWarehouse, type WarehouseFixture } from './postgres-fixture.js';
 
 let engine: EngineFixture;
@@ -168,6 +168,15 @@ describe('an incremental postgres source', () => {
     expect(await engine.execute({ id: 'initial', inputs: [], spec })).toMatchObject({ rows: 2 });
     await expect(engine.run('wrong-column', source('zz'))).rejects.toMatchObject({
       message: expect.stringContaining('no column "zz"'),
+    });
+  });
+
+  it('fails as DISK_FULL beyond the disk a run may use', async () => {
+    const small = await engine.open({ spillLimitMb: 1 });
+    const { incremental: _, table: _table, ...plain } = source('id');
+    const spec = { ...plain, query: "SELECT repeat('x', 1000) AS a FROM generate_series(1, 2000)" };
+    await expect(execute(small, { id: 'small', inputs: [], spec })).rejects.toMatchObject({
+      kind: 'DISK_FULL',
     });
   });
 

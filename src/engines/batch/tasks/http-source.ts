@@ -5,6 +5,7 @@ import type { HttpSourceSpec } from '../../task-spec.js';
 import { decimalsAsText, parseExactly } from '../exact-json.js';
 import { firstParameters, nextPage, pointed } from '../http-paging.js';
 import { exactSelect, saveResult, withScratchFile } from '../run-files.js';
+import { ScratchLimit } from '../scratch-limit.js';
 import { fileLiteral } from '../sql-text.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
 import { beyondWatermark, newWatermark, watermarkOf } from '../watermark.js';
@@ -57,6 +58,7 @@ async function download(
     const decimals = Object.entries(spec.columns ?? {}).flatMap(([name, type]) =>
       type.startsWith('DECIMAL') ? [name] : [],
     );
+    const limit = new ScratchLimit(context);
     let rows = 0;
     let pages = 0;
     for (let url: URL | undefined = firstUrl(context, spec, target); url; pages += 1) {
@@ -65,8 +67,9 @@ async function download(
       const { text, link } = await client.get(url);
       const body = parsed(text, spec.path);
       const found = rowsOf(body, spec);
-      if (found.length > 0)
-        await file.write(found.map((row) => `${JSON.stringify(decimalsAsText(row, decimals))}\n`).join(''));
+      const lines = found.map((row) => `${JSON.stringify(decimalsAsText(row, decimals))}\n`).join('');
+      limit.take(Buffer.byteLength(lines));
+      if (lines) await file.appendFile(lines);
       rows += found.length;
       context.progress(0, rows);
       url = nextPage(spec.paging, { url, rows: found.length, body, link });

@@ -10,6 +10,7 @@ import { mysqlIdentifier, mysqlLiteral, mysqlNumber, mysqlTable } from '../mysql
 import { type MysqlField, type MysqlReadRule, mysqlReadRule } from '../mysql-types.js';
 import { MAX_PRECISION } from '../postgres-types.js';
 import { saveResult, withScratchFile } from '../run-files.js';
+import { ScratchLimit } from '../scratch-limit.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
 import { newWatermark, watermarkOf } from '../watermark.js';
 
@@ -55,9 +56,15 @@ async function download(
   });
   const sql = `SELECT ${list.join(', ')} FROM ${from}${condition(context, spec, columns)}`;
   const rows = client.raw.query({ sql, rowsAsArray: true, typeCast: false }).stream({ highWaterMark: 1_000 });
-  await pipeline(rows, csvLines(context, columns), createWriteStream(csv, { mode: 0o600 }), {
-    signal: context.signal,
-  });
+  await pipeline(
+    rows,
+    csvLines(context, columns),
+    new ScratchLimit(context).stream(),
+    createWriteStream(csv, { mode: 0o600 }),
+    {
+      signal: context.signal,
+    },
+  );
   await client.change('COMMIT');
   return columns;
 }

@@ -9,6 +9,7 @@ import { type ScratchColumn, selectFromCsv } from '../csv-scratch.js';
 import { withPostgres } from '../postgres-client.js';
 import { declaredDecimal, MAX_PRECISION, NUMERIC_OID, type ReadRule, readRule } from '../postgres-types.js';
 import { saveResult, withScratchFile } from '../run-files.js';
+import { ScratchLimit } from '../scratch-limit.js';
 import { literal } from '../sql-text.js';
 import { tableName } from '../table-name.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
@@ -53,7 +54,9 @@ async function download(
     copyStreams.to(`COPY (SELECT ${list} FROM ${derived(query, columns)}${condition(context, spec, columns)}) TO STDOUT
       WITH (FORMAT csv, FORCE_QUOTE *, NULL '\\N', ENCODING 'UTF8')`),
   );
-  await pipeline(copy, createWriteStream(csv, { mode: 0o600 }), { signal: context.signal });
+  await pipeline(copy, new ScratchLimit(context).stream(), createWriteStream(csv, { mode: 0o600 }), {
+    signal: context.signal,
+  });
   await client.query('COMMIT');
   return columns;
 }
