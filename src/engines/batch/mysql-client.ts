@@ -2,7 +2,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import type { Connection, ConnectionOptions, QueryResult, ResultSetHeader, RowDataPacket } from 'mysql2';
 import type { MysqlConnectionTarget } from '../engine.js';
 import { EngineError } from '../engine-error.js';
-import { abortError } from './abort.js';
+import { abortError, rejectOnAbort } from './abort.js';
 import type { TaskContext } from './task-context.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -37,7 +37,7 @@ export async function withMysql<T>(
   if (target?.type !== 'mysql')
     throw new EngineError('CONNECTION', `Task ${context.task.id} needs a MySQL connection.`);
   const { signal } = context;
-  const client = await open(target, CONNECT_TIMEOUT_MS);
+  const client = await open(target, CONNECT_TIMEOUT_MS, signal);
   const onAbort = () => void cancelAndCut(client.raw, target);
   signal.addEventListener('abort', onAbort, { once: true });
   try {
@@ -51,14 +51,19 @@ export async function withMysql<T>(
   }
 }
 
-async function open(target: MysqlConnectionTarget, timeoutMs: number): Promise<MysqlClient> {
+async function open(
+  target: MysqlConnectionTarget,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<MysqlClient> {
   const { createConnection } = await import('mysql2');
   const raw = createConnection(connectionOptions(target, timeoutMs));
   // A lost connection rejects the running query; the event itself would end the process.
   raw.on('error', () => undefined);
-  await new Promise<void>((resolve, reject) =>
+  const connecting = new Promise<void>((resolve, reject) =>
     raw.connect((error) => (error ? reject(error) : resolve())),
-  ).catch((error: unknown) => {
+  );
+  await rejectOnAbort(connecting, signal).catch((error: unknown) => {
     raw.destroy();
     throw error;
   });
@@ -112,7 +117,7 @@ async function cancelAndCut(connection: Connection, target: MysqlConnectionTarge
 }
 
 async function kill(threadId: number, target: MysqlConnectionTarget): Promise<void> {
-  const other = await open(target, CANCEL_TIMEOUT_MS);
+  const other = await open(target, CANCEL_TIMEOUT_MS, AbortSignal.timeout(CANCEL_TIMEOUT_MS));
   try {
     await other.change(`KILL QUERY ${threadId}`);
   } finally {

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MysqlSourceSpec } from '../../../src/engines/task-spec.js';
@@ -178,6 +180,24 @@ describe('a mysql source', () => {
     const failing = execute(small, { id: 'small', inputs: [], spec: from({ table: 'bulk' }) });
     await expect(failing).rejects.toMatchObject({ kind: 'DISK_FULL', transient: false });
     expect((await readdir(engine.options.runDirectory)).filter((name) => name.includes('small'))).toEqual([]);
+  });
+
+  it('is cancelled at once while a server says nothing', async () => {
+    const mute = createServer().listen(0, '127.0.0.1');
+    await once(mute, 'listening');
+    engine.connections.set('mute', { ...shop.target, port: (mute.address() as AddressInfo).port });
+    const controller = new AbortController();
+    const spec = from({ connection: 'mute', table: 'bulk' });
+    const failed = expect(engine.run('mute', spec, [], controller.signal)).rejects.toMatchObject({
+      kind: 'CANCELLED',
+    });
+    const [socket] = await once(mute, 'connection');
+    const start = performance.now();
+    controller.abort();
+    await failed;
+    expect(performance.now() - start).toBeLessThan(1_000);
+    socket.destroy();
+    mute.close();
   });
 
   it('kills its statement when it is cancelled', async () => {
