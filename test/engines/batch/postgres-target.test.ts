@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PostgresTargetSpec } from '../../../src/engines/task-spec.js';
+import { eventually } from '../../support/eventually.js';
 import { type EngineFixture, execute, inline, openEngine, sql } from './engine-fixture.js';
 import { createWarehouse, type WarehouseFixture } from './postgres-fixture.js';
 
@@ -263,8 +264,7 @@ describe('a target that is executed again', () => {
     if (pid === undefined) throw new Error('The session has no child process.');
     const killed = execute(session, { id: 'killed', inputs: ['rows'], spec });
     const failed = expect(killed).rejects.toMatchObject({ kind: 'INTERNAL', transient: true });
-    while ((await warehouse.rows(waiting)).length === 0)
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually(async () => (await warehouse.rows(waiting)).length > 0);
     process.kill(pid, 'SIGKILL');
     await failed;
     await warehouse.client.query('COMMIT');
@@ -280,12 +280,11 @@ describe('a target that is executed again', () => {
     const controller = new AbortController();
     const cancelled = engine.run('stopped', target('OVERWRITE'), ['rows'], controller.signal);
     const failed = expect(cancelled).rejects.toMatchObject({ kind: 'CANCELLED' });
-    while ((await warehouse.rows(waiting)).length === 0)
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually(async () => (await warehouse.rows(waiting)).length > 0);
     controller.abort();
     await failed;
     await warehouse.client.query('COMMIT');
-    while ((await warehouse.rows(waiting)).length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually(async () => (await warehouse.rows(waiting)).length === 0);
     expect(await table()).toEqual([{ id: '8', name: 'old' }]);
     expect(await engine.run('stopped', target('OVERWRITE'), ['rows'])).toMatchObject(WRITTEN);
   });
