@@ -18,7 +18,6 @@ import { startDeliveryWorker } from '../domain/webhooks/index.js';
 import { BatchEngine } from '../engines/batch/batch-engine.js';
 import type { Engine, EngineKind } from '../engines/engine.js';
 import { JdbcEngine } from '../engines/jdbc/jdbc-engine.js';
-import { TrinoOrDuckDbEngine } from '../engines/trino/trino-or-duckdb.js';
 import { REQUEST_ROLE, SYSTEM_ROLE } from '../entities/row-security.js';
 import { createEventFeed } from '../events/event-feed.js';
 import { createSequencer } from '../events/sequencer.js';
@@ -78,8 +77,7 @@ export async function openServices(
     caFile: config.webhookCaFile,
   });
   onClose('webhook connections', () => webhookSender.close());
-  const batch = config.trino ? new TrinoOrDuckDbEngine(config.trino) : new BatchEngine();
-  const engines: readonly Engine[] = [batch, new JdbcEngine()];
+  const engines: readonly Engine[] = [await openBatch(config), new JdbcEngine()];
   const base = {
     config,
     log,
@@ -146,6 +144,13 @@ async function openDatabase(config: Config, log: Logger, onClose: OnClose): Prom
   const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, log });
   onClose('embedded PostgreSQL', () => embedded.close());
   return embedded.url;
+}
+
+/** Loaded only where there is a Trino: its client brings an HTTP client of its own. */
+async function openBatch({ trino }: Config): Promise<Engine> {
+  if (!trino) return new BatchEngine();
+  const { TrinoOrDuckDbEngine } = await import('../engines/trino/trino-or-duckdb.js');
+  return new TrinoOrDuckDbEngine(trino);
 }
 
 function storeOf(config: Config, databaseUrl: string) {

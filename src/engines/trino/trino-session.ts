@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { abortError } from '../batch/abort.js';
 import { toEngineError } from '../batch/classify-error.js';
 import type {
@@ -19,7 +20,7 @@ import { type TrinoTargetSpec, writeStatement } from './write-statement.js';
 
 type Run = (sql: string) => Promise<StatementResult>;
 
-/** Of notes and descriptions; the writes have one that names run and task. */
+/** Of notes and descriptions; each write has one that names run, task and attempt. */
 const SOURCE = 'opsgraph';
 const NOTE_TIMEOUT_MS = 30_000;
 
@@ -80,24 +81,24 @@ export class TrinoSession implements EngineSession {
     hooks: TaskHooks,
   ): Promise<{ rows: number; alreadyDone?: boolean }> {
     const { runId } = this.options;
-    const source = `${SOURCE}/${runId}/${id}`;
+    const source = `${SOURCE}/${runId}/${id}/${randomUUID()}`;
     // Not under the task's signal: a cancelled write is to be noted too.
     const ask = async (text: string) => {
       const signal = AbortSignal.timeout(NOTE_TIMEOUT_MS);
       return (await this.#statements.run({ sql: text, source: SOURCE, signal })).rows;
     };
-    const attempts = new LoadAttempts(ask, catalog, runId, id, source);
+    const attempts = new LoadAttempts(ask, catalog, runId, id);
     const earlier = await attempts.settled();
     if (earlier !== undefined) return { rows: earlier, alreadyDone: true };
-    await attempts.begun();
+    await attempts.note('BEGUN', source);
     const { updated } = await this.#statements
       .run({ sql, source, signal: hooks.signal, progress: hooks.progress?.bind(hooks) })
       .catch(async (error: unknown) => {
         // Anything else leaves open whether Trino wrote; the next attempt asks.
-        if (error instanceof TrinoFailure) await attempts.failed().catch(() => undefined);
+        if (error instanceof TrinoFailure) await attempts.note('FAILED', source).catch(() => undefined);
         throw error;
       });
-    await attempts.done(updated).catch((error: unknown) => {
+    await attempts.note('DONE', source, updated).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
       hooks.log(
         'WARN',
