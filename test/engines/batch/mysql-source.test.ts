@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MysqlSourceSpec } from '../../../src/engines/task-spec.js';
 import { openCuttableProxy } from '../../support/cuttable-proxy.js';
+import { eventually } from '../../support/eventually.js';
 import { type MariaDbFixture, startMariaDb } from '../../support/mariadb.js';
 import { type EngineFixture, execute, openEngine, query, readParquet } from './engine-fixture.js';
 
@@ -207,7 +208,7 @@ describe('a mysql source', () => {
     await running('sleep(25)');
     controller.abort();
     await failed;
-    while (await isRunning('sleep(25)')) await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually(async () => !(await isRunning('sleep(25)')));
   });
 });
 
@@ -218,6 +219,6 @@ async function isRunning(text: string): Promise<boolean> {
   return found.length > 0;
 }
 
-async function running(text: string): Promise<void> {
-  while (!(await isRunning(text))) await new Promise((resolve) => setTimeout(resolve, 5));
+function running(text: string): Promise<void> {
+  return eventually(() => isRunning(text));
 }

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { MysqlTargetSpec } from '../../../src/engines/task-spec.js';
 import { openCuttableProxy } from '../../support/cuttable-proxy.js';
@@ -202,6 +203,27 @@ describe('a mysql target', () => {
     expect(await table()).toHaveLength(3);
   });
 
+  it('after its process was killed inside the transaction writes once', async () => {
+    await oldTable('');
+    await shop.run('START TRANSACTION', 'SELECT * FROM t FOR UPDATE');
+    const before = await children();
+    const session = await engine.open();
+    const [pid] = (await children()).filter((child) => !before.includes(child));
+    if (pid === undefined) throw new Error('The session has no child process.');
+    const task = { id: 'killed', inputs: ['rows'], spec: target('OVERWRITE') };
+    const failed = expect(execute(session, task)).rejects.toMatchObject({
+      kind: 'INTERNAL',
+      transient: true,
+    });
+    await eventually(waiting);
+    process.kill(pid, 'SIGKILL');
+    await failed;
+    await shop.run('COMMIT');
+    expect(await execute(session, task)).toMatchObject({ rows: 3, output: 't' });
+    expect(await execute(session, task)).toMatchObject({ alreadyDone: true });
+    expect(await table()).toEqual(stored);
+  });
+
   it('cancelled or cut inside the transaction leaves the table as it was', async () => {
     await oldTable('');
     const proxy = await openCuttableProxy(`tcp://127.0.0.1:${shop.target.port}`);
@@ -230,4 +252,9 @@ async function waiting(): Promise<boolean> {
     "SELECT id FROM information_schema.processlist WHERE info LIKE 'DELETE FROM `t`%'",
   );
   return found.length > 0;
+}
+
+async function children(): Promise<number[]> {
+  const text = await readFile(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8');
+  return text.trim().split(/\s+/).filter(Boolean).map(Number);
 }

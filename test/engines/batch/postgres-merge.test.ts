@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PostgresSourceSpec, PostgresTargetSpec } from '../../../src/engines/task-spec.js';
 import { openCuttableProxy } from '../../support/cuttable-proxy.js';
+import { eventually } from '../../support/eventually.js';
 import { type EngineFixture, execute, inline, openEngine, readParquet, sql } from './engine-fixture.js';
 import { createWarehouse, type WarehouseFixture } from './postgres-fixture.js';
 
@@ -195,8 +196,7 @@ describe('an incremental postgres source', () => {
     });
     const asleep =
       "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%pg_sleep(20)%' AND pid <> pg_backend_pid()";
-    while ((await warehouse.rows(asleep)).length === 0)
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually(async () => (await warehouse.rows(asleep)).length > 0);
     await proxy.cut();
     await failed;
   });
