@@ -267,6 +267,14 @@ describe('what goes wrong on Trino', () => {
     expect(writes()).toHaveLength(1);
   });
 
+  it('goes on with the same statement past a gateway that fails in the middle of it', async () => {
+    const written = run(copy);
+    await trino.running(WRITE);
+    trino.fail(502, 2);
+    expect(await written).toMatchObject({ rows: 3 });
+    expect(writes()).toHaveLength(1);
+  });
+
   it('tells a server that is away, and one that refuses the user, without the password', async () => {
     const password = 'hunter2';
     trino.fail(401, 1);
