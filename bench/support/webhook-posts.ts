@@ -71,6 +71,22 @@ export async function openOurs({ databaseUrl, directory, authority, receiver }: 
         for (let index = 0; index < count; index += 1) unit.record(measured());
       });
     },
+    /** Deliveries that wait already: of each webhook, as many of the events as it is said. */
+    async backlog(webhooks: number, each: number): Promise<void> {
+      await pool.query(
+        `with model as (select * from webhook limit 1), added as (
+           insert into webhook select (jsonb_populate_record(model, jsonb_build_object('id', 'whk_' || n))).*
+           from model, generate_series(1, $1::int) n returning id, organization_id)
+         insert into webhook_delivery (id, webhook_id, organization_id, event_id, event_type, due_at, created_at)
+         select 'dlv_' || added.id || event.id, added.id, added.organization_id, event.id, event.type, now(), now()
+         from added, (select id, type from event limit $2) event`,
+        [webhooks, each],
+      );
+    },
+    async left(): Promise<number> {
+      const counted = "select count(*)::int as left from webhook_delivery where status = 'pending'";
+      return (await pool.query<{ left: number }>(counted)).rows[0]?.left ?? 0;
+    },
     async numbered(): Promise<void> {
       const left = 'select exists (select from event where seq is null) as left';
       while ((await pool.query<{ left: boolean }>(left)).rows[0]?.left)

@@ -16,7 +16,7 @@ import {
 } from './claim-deliveries.js';
 import { coalesced } from './coalesced.js';
 import { queueDeliveries } from './queue-deliveries.js';
-import { QUANTUM, ReceiverShares } from './receiver-shares.js';
+import { ReceiverShares } from './receiver-shares.js';
 import type { Settlement } from './settle-deliveries.js';
 import { createSettling } from './settling.js';
 import { DELIVERIES_DUE, deliveriesTopic } from './topics.js';
@@ -42,12 +42,13 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   const { now, wake } = services;
   const log = services.log.child({ room: 'webhooks' });
   const owner = newUuid();
-  const shares = new ReceiverShares();
+  const shares = new ReceiverShares<ClaimedDelivery>();
   const attempts = createAttempts(services);
   const ending = new AbortController();
   const underWay = new Set<Promise<void>>();
   let cursor = '';
   let claimedThisTurn = 0;
+  let closing = false;
 
   const later = (what: string) => (error: unknown) =>
     log.warn({ err: error }, `${what}, trying again at the next poll`);
@@ -58,7 +59,8 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     owner,
     log,
     onSettled: (settlements) => {
-      for (const { webhookId, id } of settlements) shares.end(webhookId, id);
+      for (const settlement of settlements) shares.end(settlement);
+      for (const webhookId of shares.waiting()) begin(webhookId);
       claiming.run();
     },
   });
@@ -90,26 +92,35 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   async function claim(webhookIds: string[]): Promise<number> {
     const chosen = shares.choose(webhookIds);
     if (chosen.trusted.length + chosen.others.length === 0) return 0;
-    const request = { ...chosen, quantum: QUANTUM, owner, leaseSeconds, now: now() };
-    const claimed = await claimDeliveries(pool, request);
-    for (const delivery of claimed) begin(delivery);
+    const claimed = await claimDeliveries(pool, { ...chosen, owner, leaseSeconds, now: now() });
+    for (const delivery of claimed) shares.add(delivery);
+    for (const webhookId of new Set(claimed.map((delivery) => delivery.webhookId))) begin(webhookId);
     return claimed.length;
   }
 
-  function begin(delivery: ClaimedDelivery): void {
-    shares.begin(delivery.webhookId, delivery.id);
-    const attempt = attempts.make(delivery, ending.signal).then(finish, (error: unknown) => {
+  /** As many attempts as the receiver has places for. */
+  function begin(webhookId: string): void {
+    while (!ending.signal.aborted && !closing) {
+      const delivery = shares.begin(webhookId);
+      if (!delivery) return;
+      attempt(delivery);
+    }
+  }
+
+  function attempt(delivery: ClaimedDelivery): void {
+    const made = attempts.make(delivery, ending.signal).then(finish, (error: unknown) => {
       // Interrupted, or ours to mend: its lease is not renewed, and it is taken up again.
-      shares.end(delivery.webhookId, delivery.id);
+      shares.end(delivery);
       if (!ending.signal.aborted) log.error({ err: error, deliveryId: delivery.id }, 'attempt broke down');
     });
-    underWay.add(attempt);
-    void attempt.finally(() => underWay.delete(attempt));
+    underWay.add(made);
+    void made.finally(() => underWay.delete(made));
   }
 
   function finish(settlement: Settlement): void {
-    shares.answered(settlement.webhookId, settlement.status === 'delivered');
+    shares.answered(settlement, settlement.status === 'delivered');
     settling.add(settlement);
+    begin(settlement.webhookId);
   }
 
   async function keepLeases(): Promise<void> {
@@ -135,6 +146,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
 
   return {
     async close(drainMs) {
+      closing = true;
       for (const stop of stopListening) stop();
       clearInterval(poll);
       await Promise.all([queueing.stop(), claiming.stop()]);
