@@ -74,9 +74,10 @@ export async function openOurs({ databaseUrl, directory, authority, receiver }: 
     /** Deliveries that wait already: of each webhook, as many of the events as it is said. */
     async backlog(webhooks: number, each: number): Promise<void> {
       await pool.query(
-        `with model as (select * from webhook limit 1), added as (
-           insert into webhook select (jsonb_populate_record(model, jsonb_build_object('id', 'whk_' || n))).*
-           from model, generate_series(1, $1::int) n returning id, organization_id)
+        `with added as (
+           insert into webhook select (jsonb_populate_record(model.row, jsonb_build_object('id', 'whk_' || n))).*
+           from (select webhook as row from webhook limit 1) model, generate_series(1, $1::int) n
+           returning id, organization_id)
          insert into webhook_delivery (id, webhook_id, organization_id, event_id, event_type, due_at, created_at)
          select 'dlv_' || added.id || event.id, added.id, added.organization_id, event.id, event.type, now(), now()
          from added, (select id, type from event limit $2) event`,

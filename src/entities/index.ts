@@ -26,12 +26,14 @@ import { User } from './identity/user.js';
 import { UserIdentity } from './identity/user-identity.js';
 import { WebauthnCredential } from './identity/webauthn-credential.js';
 import { Workspace } from './identity/workspace.js';
+import { LineageEvent } from './lineage/lineage-event.js';
 import { Mail } from './mail/mail.js';
 import { Pipeline } from './pipelines/pipeline.js';
 import { PipelineRevision } from './pipelines/pipeline-revision.js';
 import { Run } from './runs/run.js';
 import { RunMessage } from './runs/run-message.js';
 import { RunTask } from './runs/run-task.js';
+import { SourceWatermark } from './runs/source-watermark.js';
 import { Ticket } from './tickets/ticket.js';
 import { TicketCounter } from './tickets/ticket-counter.js';
 import { TicketTotal } from './tickets/ticket-total.js';
@@ -63,6 +65,8 @@ export const entities = [
   Run,
   RunMessage,
   RunTask,
+  SourceWatermark,
+  LineageEvent,
   Session,
   SigningKey,
   SsoIdentity,

@@ -16,6 +16,7 @@ export const ORGANIZATION_SETTING = 'app.organization';
 const ownedThrough: Readonly<Record<string, readonly [column: string, parent: string]>> = {
   run_message: ['run_id', 'run'],
   run_task: ['run_id', 'run'],
+  source_watermark: ['pipeline_id', 'pipeline'],
 };
 
 type Privilege = 'select' | 'insert' | 'update' | 'delete';

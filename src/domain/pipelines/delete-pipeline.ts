@@ -1,10 +1,12 @@
 import { LockMode } from '@mikro-orm/core';
 import type { RequestContext } from '../../context.js';
+import { LineageEvent } from '../../entities/lineage/lineage-event.js';
 import { Pipeline } from '../../entities/pipelines/pipeline.js';
 import { PipelineRevision } from '../../entities/pipelines/pipeline-revision.js';
 import { Run } from '../../entities/runs/run.js';
 import { RunMessage } from '../../entities/runs/run-message.js';
 import { RunTask } from '../../entities/runs/run-task.js';
+import { SourceWatermark } from '../../entities/runs/source-watermark.js';
 import { runTopic } from '../../events/run-topics.js';
 import { transactional } from '../../events/transaction.js';
 import { findInWorkspace } from '../workspace-resource.js';
@@ -20,6 +22,8 @@ export async function deletePipeline(context: RequestContext, id: string): Promi
     const runIds = runs.map((run) => run.id);
     await em.nativeDelete(RunMessage, { runId: { $in: runIds } });
     await em.nativeDelete(RunTask, { runId: { $in: runIds } });
+    await em.nativeDelete(LineageEvent, { runId: { $in: runIds } });
+    await em.nativeDelete(SourceWatermark, { pipelineId: id });
     await em.nativeDelete(Run, { pipelineId: id });
     await em.nativeDelete(PipelineRevision, { pipelineId: id });
     await em.nativeDelete(Pipeline, { id });

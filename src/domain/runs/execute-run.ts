@@ -4,17 +4,18 @@ import type { Pool } from 'pg';
 import type { Services } from '../../context.js';
 import { isDatabaseAway } from '../../database/connection-error.js';
 import { nativePool } from '../../database/native-pool.js';
-import type { EngineSession } from '../../engines/engine.js';
+import type { SessionOptions } from '../../engines/engine.js';
 import { newUuid } from '../../entities/ids.js';
-import type { RunTaskStatus } from '../../entities/runs/run-enums.js';
 import { AppError } from '../../errors.js';
 import { connectionTarget } from '../connections/index.js';
 import type { PipelineDefinition, TaskGraph } from '../pipelines/index.js';
-import { compileDefinition } from '../pipelines/index.js';
+import type { TaskFailure } from './attempt-unit.js';
+import { bindRun } from './bind-run.js';
 import { createRunJournal, LeaseLost } from './run-journal.js';
 import { type ClaimedRun, claimRun, holdLease } from './run-lease.js';
 import { RunRecorder } from './run-recorder.js';
-import { runTasks, type TaskFailure } from './run-tasks.js';
+import { runTasks } from './run-tasks.js';
+import { planRun, type RunUnit } from './run-units.js';
 import { runDeadline } from './task-policy.js';
 
 const THREADS_PER_RUN = 2;
@@ -74,7 +75,7 @@ async function carryOut(
 ): Promise<void> {
   let plan: { definition: PipelineDefinition; graph: TaskGraph };
   try {
-    plan = compileDefinition(run.yamlDefinition);
+    plan = bindRun(services, run);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return finish(services, run, recorder, { state: 'FAILED', error: error.message });
@@ -100,63 +101,78 @@ async function executeGraph(
   signal: AbortSignal,
 ): Promise<TaskFailure[]> {
   if (signal.aborted) return [];
-  const done = await finishedTasks(pool, services, run, graph);
+  const engine = services.engines.get(graph.engine);
+  if (!engine) throw new Error(`no ${graph.engine} engine in this process`);
+  const units = planRun(engine, graph, run.workspaceId);
+  const done = await finishedUnits(pool, services, run, units);
+  const watermarks = await sourceWatermarks(pool, run);
   await recorder.record({
     state: 'RUNNING',
     pipelineStatus: 'RUNNING',
     messages: [{ type: 'run', body: { status: 'RUNNING' } }],
   });
-  const session = await openSession(services, run, graph);
+  const session = await engine.open(sessionOptions(services, run, units));
   try {
-    return await runTasks({ run, definition, graph, session, recorder, done, signal });
+    return await runTasks({ run, definition, graph, units, session, recorder, done, watermarks, signal });
   } finally {
     await session.close();
   }
 }
 
-function openSession(services: Services, run: ClaimedRun, graph: TaskGraph): Promise<EngineSession> {
-  const { config, engines } = services;
-  const engine = engines.get(graph.engine);
-  if (!engine) throw new Error(`no ${graph.engine} engine in this process`);
-  return engine.open({
+function sessionOptions(services: Services, run: ClaimedRun, units: readonly RunUnit[]): SessionOptions {
+  const { config } = services;
+  return {
     runId: run.id,
+    workspaceId: run.workspaceId,
     runDirectory: runDirectory(services, run.id),
+    tasks: units.map(({ task }) => task),
     memoryLimitMb: config.runMemoryLimitMb,
     threads: THREADS_PER_RUN,
     filesRoots: config.filesRoots,
     maskKey: Buffer.from(services.secrets.deriveKey(`mask ${run.workspaceId}`)).toString('hex'),
     filesBase: path.join(config.dataDir, 'files'),
     resolveConnection: (name) => connectionTarget(services, run, name),
-  });
+  };
 }
 
 function runDirectory({ config }: Services, runId: string): string {
   return path.join(config.dataDir, 'runs', runId);
 }
 
-/** A finished task counts when what it produced is still here: another machine's disk is not ours. */
-async function finishedTasks(
+/** A finished unit counts when what it produced is still here: another machine's disk is not ours. */
+async function finishedUnits(
   pool: Pool,
   services: Services,
   run: ClaimedRun,
-  graph: TaskGraph,
+  units: readonly RunUnit[],
 ): Promise<Set<string>> {
-  const { rows } = await pool.query<{ taskId: string; status: RunTaskStatus }>(
-    `SELECT "task_id" AS "taskId", "status" FROM "run_task" WHERE "run_id" = $1 AND "status" = 'SUCCESS'`,
+  const { rows } = await pool.query<{ taskId: string }>(
+    `SELECT "task_id" AS "taskId" FROM "run_task" WHERE "run_id" = $1 AND "status" = 'SUCCESS'`,
     [run.id],
   );
-  const kinds = new Map(graph.tasks.map((task) => [task.id, task.kind]));
+  const succeeded = new Set(rows.map(({ taskId }) => taskId));
   const present = await Promise.all(
-    rows.map(async ({ taskId }) => {
-      if (kinds.get(taskId) === 'target') return [taskId];
-      const result = path.join(runDirectory(services, run.id), `${taskId}.parquet`);
+    units.map(async ({ id, task }) => {
+      if (!succeeded.has(id)) return [];
+      if (task.spec.kind === 'target') return [id];
+      const result = path.join(runDirectory(services, run.id), `${id}.parquet`);
       return access(result).then(
-        () => [taskId],
+        () => [id],
         () => [],
       );
     }),
   );
   return new Set(present.flat());
+}
+
+/** A definition that counts for one run alone begins where it says, and moves nothing. */
+async function sourceWatermarks(pool: Pool, run: ClaimedRun): Promise<Map<string, string>> {
+  if (!run.isOwnDefinition) return new Map();
+  const { rows } = await pool.query<{ taskId: string; value: string }>(
+    `SELECT "task_id" AS "taskId", "value" FROM "source_watermark" WHERE "pipeline_id" = $1`,
+    [run.pipelineId],
+  );
+  return new Map(rows.map(({ taskId, value }) => [taskId, value]));
 }
 
 async function conclude(
@@ -184,7 +200,17 @@ async function conclude(
       error: `${failure.taskId}: ${failure.message}`,
     });
   }
-  return finish(services, run, recorder, { state: 'SUCCESS' });
+  return finish(services, run, recorder, { state: 'SUCCESS', warned: await hasWarnings(pool, run) });
+}
+
+/** Whether a check of severity WARNING failed; one of severity ERROR would have failed its task. */
+async function hasWarnings(pool: Pool, run: ClaimedRun): Promise<boolean> {
+  const { rows } = await pool.query<{ warned: boolean }>(
+    `SELECT EXISTS (SELECT FROM "run_task", jsonb_array_elements("checks") AS found
+     WHERE "run_id" = $1 AND NOT (found ->> 'passed')::boolean) AS "warned"`,
+    [run.id],
+  );
+  return rows[0]?.warned ?? false;
 }
 
 /** Tasks that were under way or waiting when the run was stopped. */
@@ -215,7 +241,7 @@ async function finish(
   services: Services,
   run: ClaimedRun,
   recorder: RunRecorder,
-  { state, error }: { state: keyof typeof endings; error?: string },
+  { state, error, warned = false }: { state: keyof typeof endings; error?: string; warned?: boolean },
 ): Promise<void> {
   const { status, pipelineStatus } = endings[state];
   const reason = error === undefined ? {} : { error };
@@ -223,8 +249,9 @@ async function finish(
   await recorder.record({
     state,
     ...reason,
-    pipelineStatus,
+    pipelineStatus: warned ? 'WARNING' : pipelineStatus,
     finished: true,
+    keepsWatermarks: state === 'SUCCESS' && run.isOwnDefinition,
     messages: [{ type: 'run', body: { status, ...reason } }],
   });
 }

@@ -1,8 +1,10 @@
 import type { Pool } from 'pg';
 import type { WakeChannel } from '../../context.js';
+import type { ResultColumn } from '../../engines/engine.js';
 import type { PipelineStatus } from '../../entities/pipelines/pipeline.js';
 import type { RunHealing } from '../../entities/runs/run.js';
 import type { RunState, RunTaskStatus } from '../../entities/runs/run-enums.js';
+import type { RunTaskCheck } from '../../entities/runs/run-task.js';
 import { runTopic } from '../../events/run-topics.js';
 import type { NewRunMessage } from './run-message-body.js';
 import { isTaskFinished } from './run-status.js';
@@ -13,6 +15,10 @@ export interface TaskChange {
   attempt: number;
   error?: string;
   rows?: number;
+  bytes?: number;
+  columns?: readonly ResultColumn[];
+  checks?: readonly RunTaskCheck[];
+  watermark?: string;
 }
 
 export interface JournalEntry {
@@ -24,6 +30,8 @@ export interface JournalEntry {
   pipelineStatus?: PipelineStatus;
   /** The run has ended: it is stamped and its lease given back. */
   finished?: boolean;
+  /** What its incremental sources have read counts for the pipeline from now on. */
+  keepsWatermarks?: boolean;
   tasks?: TaskChange[];
   /** At least one: whoever watches the run is told of every change. */
   messages: NewRunMessage[];
@@ -58,13 +66,24 @@ WITH held AS (
     "attempt" = change."attempt",
     "error" = change."error",
     "rows" = change."rows",
+    "bytes" = change."bytes",
+    "columns" = change."columns",
+    "checks" = change."checks",
+    "watermark" = change."watermark",
     "started_at" = CASE WHEN change."status" = 'RUNNING' THEN $11::timestamptz ELSE "run_task"."started_at" END,
     "finished_at" = CASE WHEN change."finished" THEN $11::timestamptz END
   FROM held, jsonb_to_recordset($4::jsonb)
-    AS change ("taskId" text, "status" text, "attempt" int, "error" text, "rows" bigint, "finished" boolean)
+    AS change ("taskId" text, "status" text, "attempt" int, "error" text, "rows" bigint, "bytes" bigint, "columns" jsonb,
+      "checks" jsonb, "watermark" text, "finished" boolean)
   WHERE "run_task"."run_id" = held."id" AND "run_task"."task_id" = change."taskId"
 ), mirrored AS (
   UPDATE "pipeline" SET "status" = $12::text FROM held WHERE "pipeline"."id" = held."pipeline_id" AND $12::text IS NOT NULL
+), watermarks AS (
+  INSERT INTO "source_watermark" ("pipeline_id", "task_id", "value", "updated_at")
+  SELECT held."pipeline_id", read."task_id", read."watermark", $11::timestamptz
+  FROM held JOIN "run_task" AS read ON read."run_id" = held."id" AND read."watermark" IS NOT NULL
+  WHERE $13::boolean
+  ON CONFLICT ("pipeline_id", "task_id") DO UPDATE SET "value" = excluded."value", "updated_at" = excluded."updated_at"
 )
 INSERT INTO "run_message" ("run_id", "seq", "type", "body", "timestamp")
 SELECT held."id", held."before" + message."position", message."value" ->> 'type', message."value" -> 'body', $11::timestamptz
@@ -102,6 +121,7 @@ export function createRunJournal(options: {
           entry.finished ?? false,
           now(),
           entry.pipelineStatus ?? null,
+          entry.keepsWatermarks ?? false,
         ],
       });
       if (result.rowCount === 0) throw new LeaseLost(`run ${runId} is not ours any more`);

@@ -16,6 +16,9 @@ export interface ClaimedRun {
   pipelineId: string;
   pipelineName: string;
   yamlDefinition: string;
+  /** Whether that is the pipeline's own, and not the run request's. */
+  isOwnDefinition: boolean;
+  parameters: Record<string, unknown>;
   startedAt: Date;
   maxRetries: number;
   retryDelaySeconds: number;
@@ -36,7 +39,11 @@ WITH claimed AS (
 )
 SELECT claimed."id", claimed."organization_id" AS "organizationId", claimed."workspace_id" AS "workspaceId",
   workspace."slug" AS "workspaceSlug", pipeline."id" AS "pipelineId", pipeline."name" AS "pipelineName",
-  claimed."yaml_definition" AS "yamlDefinition", claimed."started_at" AS "startedAt",
+  claimed."yaml_definition" AS "yamlDefinition", claimed."parameters" AS "parameters",
+  EXISTS (SELECT FROM "pipeline_revision" revision WHERE revision."pipeline_id" = claimed."pipeline_id"
+    AND revision."version" = claimed."pipeline_version"
+    AND revision."yaml_definition" = claimed."yaml_definition") AS "isOwnDefinition",
+  claimed."started_at" AS "startedAt",
   pipeline."max_retries" AS "maxRetries", pipeline."retry_delay_seconds" AS "retryDelaySeconds",
   pipeline."timeout_seconds" AS "timeoutSeconds", claimed."cancel_requested_at" IS NOT NULL AS "cancelRequested"
 FROM claimed

@@ -8,7 +8,7 @@ import { RunTask } from '../../entities/runs/run-task.js';
 import { unavailable } from '../../errors.js';
 import { runTopic } from '../../events/run-topics.js';
 import { transactional } from '../../events/transaction.js';
-import { compileDefinition } from '../pipelines/index.js';
+import { checkParameters, compileDefinition, requireRunnable } from '../pipelines/index.js';
 import { findInWorkspace } from '../workspace-resource.js';
 import { EXECUTE_RUN } from './run-jobs.js';
 import { runStatus } from './run-status.js';
@@ -17,11 +17,14 @@ export interface StartRun {
   /** Counts for this run alone. */
   yamlDefinition?: string | null;
   triggeredBy?: string | null;
+  /** Of the definition's declared parameters, by id. */
+  parameters?: Record<string, unknown> | null;
 }
 
 /**
  * Writes the run and its tasks; a worker takes it up as soon as it can.
- * @throws NOT_FOUND, VALIDATION_ERROR with every fault of the definition, SERVICE_UNAVAILABLE when nothing could start it
+ * @throws NOT_FOUND, CONFLICT for a RETIRED pipeline, VALIDATION_ERROR with every fault of the definition, or naming
+ * `parameters.<id>`, SERVICE_UNAVAILABLE when nothing could start it
  */
 export async function startRun(context: RequestContext, pipelineId: string, input: StartRun): Promise<Run> {
   const { services, log } = context;
@@ -31,8 +34,10 @@ export async function startRun(context: RequestContext, pipelineId: string, inpu
       em,
       lockMode: LockMode.PESSIMISTIC_READ,
     });
+    requireRunnable(pipeline);
     const yamlDefinition = input.yamlDefinition ?? pipeline.yamlDefinition;
-    const { graph } = compileDefinition(yamlDefinition);
+    const { definition, graph } = compileDefinition(yamlDefinition);
+    const parameters = checkParameters(definition, input.parameters ?? {});
     if (!services.jobs.healthy()) throw unavailable('job queue', 5);
     const now = services.now();
     const created = em.create(Run, {
@@ -42,6 +47,7 @@ export async function startRun(context: RequestContext, pipelineId: string, inpu
       pipelineId,
       pipelineVersion: pipeline.version,
       yamlDefinition,
+      parameters,
       engine: graph.engine,
       taskCount: graph.tasks.length,
       triggeredBy: input.triggeredBy ?? caller.subject,

@@ -13,6 +13,7 @@ import { Migration20261121001953_webhooks } from './Migration20261121001953_webh
 import { Migration20261121002338_idempotency } from './Migration20261121002338_idempotency.js';
 import { Migration20261121025611_pipeline_lifecycle_stage } from './Migration20261121025611_pipeline_lifecycle_stage.js';
 import { Migration20261121030221_webhook_delivery_log } from './Migration20261121030221_webhook_delivery_log.js';
+import { Migration20261121034706_runs_parameters_checks_lineage } from './Migration20261121034706_runs_parameters_checks_lineage.js';
 
 /** Written by scripts/create-migration.ts. The names are what the database remembers: never rename one. */
 export const migrations = [
@@ -39,5 +40,9 @@ export const migrations = [
   {
     name: 'Migration20261121030221_webhook_delivery_log',
     class: Migration20261121030221_webhook_delivery_log,
+  },
+  {
+    name: 'Migration20261121034706_runs_parameters_checks_lineage',
+    class: Migration20261121034706_runs_parameters_checks_lineage,
   },
 ];

@@ -2,6 +2,14 @@ import { BigIntType, OptionalProps } from '@mikro-orm/core';
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import type { RunTaskStatus } from './run-enums.js';
 
+export interface RunTaskCheck {
+  type: string;
+  severity: 'ERROR' | 'WARNING';
+  passed: boolean;
+  failedRows?: number;
+  message: string;
+}
+
 /** A node of a run's task graph. Reached only through its run, which carries the tenant. */
 @Entity()
 export class RunTask {
@@ -28,6 +36,22 @@ export class RunTask {
 
   @Property({ type: new BigIntType('number'), nullable: true })
   rows: number | null = null;
+
+  /** Of what it wrote. */
+  @Property({ type: new BigIntType('number'), nullable: true })
+  bytes: number | null = null;
+
+  /** Columns of its result, as the engine names their types. */
+  @Property({ type: 'json', nullable: true })
+  columns: { name: string; type: string }[] | null = null;
+
+  /** What its quality checks found, in the order of the definition. */
+  @Property({ type: 'json', nullable: true })
+  checks: RunTaskCheck[] | null = null;
+
+  /** Of an incremental source: how far it read. It counts for the pipeline when the run has succeeded. */
+  @Property({ type: 'text', nullable: true })
+  watermark: string | null = null;
 
   @Property({ type: 'datetime', columnType: 'timestamptz(3)', nullable: true })
   startedAt: Date | null = null;

@@ -1,6 +1,6 @@
 import { BigIntType, OptionalProps } from '@mikro-orm/core';
 import { Entity, Filter, Index, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
-import { GraphQLDateTime, GraphQLSafeInt, GraphQLUUID } from 'graphql-scalars';
+import { GraphQLDateTime, GraphQLJSONObject, GraphQLSafeInt, GraphQLUUID } from 'graphql-scalars';
 import { Field, Int, ObjectType } from 'type-graphql';
 import { Masked } from '../masked.js';
 import { organizationFilter, workspaceFilter } from '../tenancy.js';
@@ -44,7 +44,7 @@ const timestamp = { type: 'datetime', columnType: 'timestamptz(3)' } as const;
   expression: `create index "run_unfinished" on "run" ("lease_until") where "state" in ('QUEUED', 'RUNNING', 'HEALING')`,
 })
 export class Run {
-  [OptionalProps]?: 'attempts' | 'healing' | 'lastSeq' | 'rowsRead' | 'rowsWritten' | 'state';
+  [OptionalProps]?: 'attempts' | 'healing' | 'parameters' | 'lastSeq' | 'rowsRead' | 'rowsWritten' | 'state';
 
   @PrimaryKey({ type: 'uuid' })
   @Field(() => GraphQLUUID, { name: 'runId' })
@@ -68,6 +68,12 @@ export class Run {
   /** The text this run executes, which the run request may have replaced for this run alone. */
   @Property({ type: 'text' })
   yamlDefinition!: string;
+
+  /** As the run request gave them, checked; defaults are put in when the definition is bound. */
+  @Property({ type: 'json', default: '{}' })
+  @Field(() => GraphQLJSONObject, { description: "The run request's parameters, by id." })
+  @Masked('always')
+  parameters: Record<string, unknown> = {};
 
   @Property({ type: 'text' })
   state: RunState = 'QUEUED';

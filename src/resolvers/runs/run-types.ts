@@ -1,4 +1,4 @@
-import { GraphQLDateTime, GraphQLSafeInt, GraphQLUUID } from 'graphql-scalars';
+import { GraphQLDateTime, GraphQLJSONObject, GraphQLSafeInt, GraphQLUUID } from 'graphql-scalars';
 import { Field, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { Masked } from '../../entities/masked.js';
 import { RunStatus } from '../../entities/runs/run-enums.js';
@@ -13,6 +13,12 @@ export class RunPipelineInput {
 
   @Field(() => String, { nullable: true, description: "The token's sub when absent." })
   triggeredBy?: string | null;
+
+  @Field(() => GraphQLJSONObject, {
+    nullable: true,
+    description: "Of the definition's declared parameters, by id; one it does not declare is an error.",
+  })
+  parameters?: Record<string, unknown> | null;
 }
 
 @ObjectType()

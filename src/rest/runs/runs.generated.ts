@@ -22,6 +22,8 @@ export type RunPipelineInput = {
   readonly yamlDefinition?: string | null | undefined;
   /** The token's sub when absent. */
   readonly triggeredBy?: string | null | undefined;
+  /** Of the definition's declared parameters, by id; one it does not declare is an error. */
+  readonly parameters?: Record<string, unknown> | null | undefined;
 };
 
 export type RunUpdateType =
