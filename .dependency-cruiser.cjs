@@ -52,7 +52,11 @@ module.exports = {
     ]),
     only('masking', '^src/masking/', []),
     only('engines', '^src/engines/', ['^src/errors\\.ts$', '^src/integrations/http/public-address\\.ts$']),
-    only('integrations', '^src/integrations/', ['^src/errors\\.ts$']),
+    only('integrations', '^src/integrations/', [
+      '^src/errors\\.ts$',
+      // What a connection comes to is said once, for the engines and for whoever tries it out.
+      '^src/engines/(engine|task-spec)\\.ts$',
+    ]),
     only('domain', '^src/domain/', [
       ...nouns,
       '^src/entities/',
@@ -62,6 +66,8 @@ module.exports = {
       '^src/engines/task-spec',
       '^src/integrations/sso/sso-protocol\\.ts$',
       '^src/integrations/webhooks/webhook-sender\\.ts$',
+      '^src/integrations/connections/',
+      '^src/integrations/http/public-address\\.ts$',
       '^src/config\\.ts$',
       '^src/redact\\.ts$',
     ]),

@@ -79,16 +79,19 @@ describe('connections over REST', () => {
     expect((await viewer('GET', '/api/v1/connections?type=kafka')).body).toEqual([]);
 
     const em = app.services.orm.em.fork();
-    const [row] = await em.execute('select * from connection where id = ?', [id]);
+    const [row] = await em.execute<{ sealed_credentials: string }[]>(
+      'select * from connection where id = ?',
+      [id],
+    );
     expect(JSON.stringify(row)).not.toContain(SECRET);
-    expect(JSON.parse(app.services.secrets.open(row.sealed_credentials))).toEqual(body.credentials);
+    expect(JSON.parse(app.services.secrets.open(row?.sealed_credentials ?? ''))).toEqual(body.credentials);
     expect((await admin('DELETE', `/api/v1/connections/${id}`)).status).toBe(204);
     expect((await viewer('GET', `/api/v1/connections/${id}`)).status).toBe(404);
-    const audit = await em.execute(
+    const audit = await em.execute<{ action: string }[]>(
       'select action, before, after from audit_entry where resource_id = ? order by position',
       [id],
     );
-    expect(audit.map(({ action }: { action: string }) => action)).toEqual([
+    expect(audit.map(({ action }) => action)).toEqual([
       'connections.created',
       'connections.updated',
       'connections.deleted',

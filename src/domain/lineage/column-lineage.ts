@@ -2,18 +2,8 @@ import type { ResultColumn } from '../../engines/engine.js';
 import type { JoinTransformationSpec } from '../../engines/task-spec.js';
 import type { Task } from '../pipelines/index.js';
 import type { DatasetId } from './dataset-name.js';
+import type { Origin, Subtype } from './origin.js';
 import { sqlOrigins } from './sql-lineage.js';
-
-/** ColumnLineageDatasetFacet 1-2-0, `inputFields[].transformations[]`. */
-export type Subtype = 'IDENTITY' | 'TRANSFORMATION' | 'AGGREGATION';
-
-/** A column of an input of one task. */
-export interface Origin {
-  input: string;
-  field: string;
-  subtype: Subtype;
-  masking?: boolean;
-}
 
 /** A column of a dataset. */
 export interface InputField {

@@ -1,5 +1,5 @@
 import type { ResultColumn } from '../../engines/engine.js';
-import type { Origin, Subtype } from './column-lineage.js';
+import type { Origin, Subtype } from './origin.js';
 
 /** Loaded when the first run has ended: the parser is 270 ms of WebAssembly that a server without runs does not need. */
 let parser: Promise<typeof import('@polyglot-sql/sdk')> | undefined;

@@ -1,5 +1,4 @@
 import { param, routes } from 'rest-graphql-bridge';
-import { ConnectionType } from '../../entities/connections/connection.js';
 import { route } from '../route.js';
 import {
   CreateConnectionDocument,
@@ -20,7 +19,7 @@ export const connectionRoutes = routes(import.meta.url, [
     path: '/api/v1/connections',
     tags: ['connections'],
     query: {
-      type: param.oneOf(Object.values(ConnectionType)),
+      type: param.oneOf(['postgres', 'mysql', 'file', 'http', 'kafka'] as const),
       search: param.string({ description: 'Part of the name.' }),
       limit: param.int({ min: 1, max: 1000, default: 1000 }),
     },

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MysqlSourceSpec } from '../../../src/engines/task-spec.js';
 import { openCuttableProxy } from '../../support/cuttable-proxy.js';
 import { eventually } from '../../support/eventually.js';
-import { type MariaDbFixture, startMariaDb } from '../../support/mariadb.js';
+import { hasMariaDb, type MariaDbFixture, startMariaDb } from '../../support/mariadb.js';
 import { type EngineFixture, execute, openEngine, query, readParquet } from './engine-fixture.js';
 
 let engine: EngineFixture;
@@ -87,7 +87,7 @@ const TYPES: [column: string, value: string, type: string, text: string | null][
   ['varchar(9) character set latin1', "'zażółć'", 'VARCHAR', 'za?ó??'],
 ];
 
-describe('a mysql source', () => {
+(hasMariaDb() ? describe : describe.skip)('a mysql source', () => {
   it('keeps every value of every type', async () => {
     const columns = TYPES.map(([column], index) => `\`c ${index}\` ${column} NULL`);
     await shop.run(

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type { MysqlTargetSpec } from '../../../src/engines/task-spec.js';
 import { openCuttableProxy } from '../../support/cuttable-proxy.js';
 import { eventually } from '../../support/eventually.js';
-import { type MariaDbFixture, startMariaDb } from '../../support/mariadb.js';
+import { hasMariaDb, type MariaDbFixture, startMariaDb } from '../../support/mariadb.js';
 import { type EngineFixture, execute, inline, openEngine, sql } from './engine-fixture.js';
 
 let engine: EngineFixture;
@@ -43,7 +43,7 @@ async function oldTable(keys = 'PRIMARY KEY (id)'): Promise<void> {
   );
 }
 
-describe('a mysql target', () => {
+(hasMariaDb() ? describe : describe.skip)('a mysql target', () => {
   it.each(['APPEND', 'OVERWRITE', 'UPSERT', 'MERGE'] as const)('%s makes a missing table', async (mode) => {
     expect(await load(target(mode))).toEqual({
       rows: 3,
