@@ -74,6 +74,13 @@ describe('connections over REST', () => {
       config: { host: 'localhost', database: 'other' },
     });
     expect(changed.body).toMatchObject({ id, name: 'renamed', config: { database: 'other', port: 5432 } });
+    const elsewhere = await engineer('PUT', `/api/v1/connections/${id}`, {
+      config: { host: 'collector.example', database: 'other' },
+    });
+    expect(elsewhere.status).toBe(400);
+    expect(elsewhere.body.details).toEqual([
+      { field: 'credentials', message: 'credentials are required again when config.host changes' },
+    ]);
     const found = await viewer('GET', '/api/v1/connections?type=postgres&search=RENAM');
     expect(found.body).toEqual([changed.body]);
     expect((await viewer('GET', '/api/v1/connections?type=kafka')).body).toEqual([]);

@@ -22,8 +22,15 @@ const pipeline = {
 };
 
 /** What to create, full of personal data, for each resource that has a PUT: a new one fails here until it is added. */
-const writable: Readonly<Record<string, object>> = {
-  '/api/v1/pipelines/:id': pipeline,
+let lakes = 0;
+const writable: Readonly<Record<string, () => object>> = {
+  '/api/v1/pipelines/:id': () => pipeline,
+  // Names of connections are unique in their workspace.
+  '/api/v1/connections/:id': () => ({
+    name: `lake ${++lakes} of ${mail}`,
+    type: 'file',
+    config: { storage: 'local', root: mail },
+  }),
 };
 
 let app: TestApp;
@@ -51,7 +58,7 @@ const putPaths = platformTables
 
 describe('GET -> PUT', () => {
   it.each(putPaths)('%s changes nothing for who may write', async (path) => {
-    const body = writable[path];
+    const body = writable[path]?.();
     if (!body) throw new Error(`Say in this test what a resource of ${path} looks like`);
     const collection = path.slice(0, path.lastIndexOf('/:'));
     const own = `${collection}/${await create(collection, body)}`;
@@ -69,7 +76,7 @@ describe('GET -> PUT', () => {
 
   it.each(putPaths)('%s refuses what a reader saw', async (path) => {
     const collection = path.slice(0, path.lastIndexOf('/:'));
-    const fields = writable[path] ?? {};
+    const fields = writable[path]?.() ?? {};
     const own = `${collection}/${await create(collection, fields)}`;
     const seen = await viewer('GET', own);
     const { status, body } = await engineer('PUT', own, seen.body);

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
 import type { RequestContext } from '../../context.js';
@@ -20,6 +21,7 @@ const changesSchema = z.object({
 
 /**
  * Absent fields stay; config and credentials are replaced as wholes, and judged together. The type cannot change.
+ * Credentials are kept only for the destination they were given for.
  * @throws NOT_FOUND, VALIDATION_ERROR, CONFLICT for a name in use
  */
 export async function updateConnection(
@@ -44,6 +46,9 @@ export async function updateConnection(
           credentials: credentials ?? kept(connection.sealedCredentials, secrets.open),
         });
         await requestedTarget(definition, rules);
+        if (credentials === undefined && connection.sealedCredentials !== null) {
+          requireSameDestination(connection.config, definition.config);
+        }
         connection.config = definition.config;
         connection.sealedCredentials = secrets.seal(JSON.stringify(definition.credentials));
       }
@@ -53,6 +58,23 @@ export async function updateConnection(
       await auditConnection(context, em, 'updated', id, { before, after });
       return connection;
     }),
+  );
+}
+
+/** Where the credentials are sent. */
+const DESTINATION = ['host', 'port', 'baseUrl', 'endpoint', 'brokers'] as const;
+
+/** Whoever may change a connection may not thereby read its secret, by having it sent to a server of their own. */
+function requireSameDestination(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): void {
+  const changed = DESTINATION.find((field) => !isDeepStrictEqual(before[field], after[field]));
+  if (changed === undefined) return;
+  throw invalidField(
+    'credentials',
+    'isRequired',
+    `credentials are required again when config.${changed} changes`,
   );
 }
 
