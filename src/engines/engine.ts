@@ -3,7 +3,9 @@ import type { QualityCheckSpec, TaskSpec } from './task-spec.js';
 /** What every back end of a run offers. One session belongs to one run; its state is the Parquet files in the run's directory. */
 
 export type EngineKind = 'BATCH' | 'STREAM' | 'JDBC';
-export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
+/** The least first. */
+export const LOG_LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface PostgresConnectionTarget {
   type: 'postgres';

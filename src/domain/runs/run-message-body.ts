@@ -4,7 +4,14 @@ import type { RunStatus, RunTaskStatus } from '../../entities/runs/run-enums.js'
 /** Bodies of run messages, by type (completion, Runs: log entry and stream message). */
 export interface RunMessageBodies {
   run: { status: RunStatus; error?: string };
-  task: { taskId: string; status: RunTaskStatus; attempt: number; rows?: number; error?: string };
+  task: {
+    taskId: string;
+    status: RunTaskStatus;
+    attempt: number;
+    rows?: number;
+    bytes?: number;
+    error?: string;
+  };
   log: { taskId?: string; attempt?: number; level: LogLevel; message: string };
 }
 

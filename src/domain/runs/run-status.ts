@@ -10,6 +10,11 @@ const statusOf: Record<RunState, RunStatus> = {
   CANCELLED: 'CANCELLED',
 };
 
+export function statesOf(status: RunStatus): RunState[] {
+  const states = Object.keys(statusOf) as RunState[];
+  return states.filter((state) => statusOf[state] === status);
+}
+
 export function runStatus(state: RunState): RunStatus {
   return statusOf[state];
 }

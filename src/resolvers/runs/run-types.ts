@@ -1,7 +1,11 @@
 import { GraphQLDateTime, GraphQLJSONObject, GraphQLSafeInt, GraphQLUUID } from 'graphql-scalars';
 import { Field, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
+import type { LogLevel } from '../../domain/runs/run-logs.js';
 import { Masked } from '../../entities/masked.js';
 import { RunStatus } from '../../entities/runs/run-enums.js';
+
+export const RunLogLevel = { DEBUG: 'DEBUG', INFO: 'INFO', WARN: 'WARN', ERROR: 'ERROR' } as const;
+registerEnumType(RunLogLevel, { name: 'RunLogLevel', description: 'The least first.' });
 
 const RunUpdateType = { run: 'run', task: 'task', log: 'log' } as const;
 registerEnumType(RunUpdateType, { name: 'RunUpdateType' });
@@ -28,6 +32,57 @@ export class CancelRunResult {
 
   @Field(() => RunStatus)
   status!: RunStatus;
+
+  @Field(() => String)
+  @Masked('always')
+  message!: string;
+}
+
+@ObjectType()
+export class RunLogEntry {
+  @Field(() => Int, { description: 'Pass it on as `after` to go on behind this entry.' })
+  seq!: number;
+
+  @Field(() => GraphQLUUID)
+  runId!: string;
+
+  @Field(() => String, { nullable: true, description: 'Absent for the run itself.' })
+  @Masked('never')
+  taskId?: string;
+
+  @Field(() => Int, { nullable: true })
+  attempt?: number;
+
+  @Field(() => GraphQLDateTime)
+  timestamp!: Date;
+
+  @Field(() => RunLogLevel)
+  level!: LogLevel;
+
+  @Field(() => String)
+  @Masked('always')
+  message!: string;
+}
+
+@ObjectType({ description: 'What a quality check of a task found.' })
+export class RunCheckResult {
+  @Field(() => String)
+  @Masked('never')
+  taskId!: string;
+
+  @Field(() => String)
+  @Masked('never')
+  type!: string;
+
+  @Field(() => String, { description: 'ERROR fails the task, WARNING is noted.' })
+  @Masked('never')
+  severity!: string;
+
+  @Field(() => Boolean)
+  passed!: boolean;
+
+  @Field(() => GraphQLSafeInt, { nullable: true })
+  failedRows?: number;
 
   @Field(() => String)
   @Masked('always')
@@ -61,6 +116,9 @@ export class RunUpdate {
 
   @Field(() => GraphQLSafeInt, { nullable: true, description: 'task: rows it produced.' })
   rows?: number;
+
+  @Field(() => GraphQLSafeInt, { nullable: true, description: 'task: bytes it wrote.' })
+  bytes?: number;
 
   @Field(() => String, { nullable: true })
   @Masked('always')

@@ -4,6 +4,8 @@ import type { RequestContext } from '../../context.js';
 import { cancelRun } from '../../domain/runs/cancel-run.js';
 import { taskErrors, taskStatuses } from '../../domain/runs/describe-tasks.js';
 import { getRun } from '../../domain/runs/get-run.js';
+import { listRuns } from '../../domain/runs/list-runs.js';
+import { type LogLevel, runLogs } from '../../domain/runs/run-logs.js';
 import { runStatus } from '../../domain/runs/run-status.js';
 import { startRun } from '../../domain/runs/start-run.js';
 import { tasksOfRun } from '../../domain/runs/tasks-of-run.js';
@@ -13,7 +15,14 @@ import { Run } from '../../entities/runs/run.js';
 import { RunStatus } from '../../entities/runs/run-enums.js';
 import type { RunMessage } from '../../entities/runs/run-message.js';
 import { Permission } from '../permission.js';
-import { CancelRunResult, RunPipelineInput, RunUpdate } from './run-types.js';
+import {
+  CancelRunResult,
+  RunCheckResult,
+  RunLogEntry,
+  RunLogLevel,
+  RunPipelineInput,
+  RunUpdate,
+} from './run-types.js';
 
 interface RunUpdatesArgs {
   runId: string;
@@ -26,6 +35,33 @@ export class RunResolver {
   @Permission({ platform: 'read' })
   run(@Ctx() context: RequestContext, @Arg('id', () => GraphQLUUID) id: string): Promise<Run> {
     return getRun(context, id);
+  }
+
+  @Query(() => [Run], { description: 'The newest first.' })
+  @Permission({ platform: 'read' })
+  runs(
+    @Ctx() context: RequestContext,
+    @Arg('pipelineId', () => GraphQLUUID, { nullable: true }) pipelineId: string | null,
+    @Arg('status', () => RunStatus, { nullable: true }) status: RunStatus | null,
+    @Arg('limit', () => Int, { defaultValue: 100, description: 'At most 1000.' }) limit: number,
+  ): Promise<Run[]> {
+    return listRuns(context, { pipelineId, status, limit });
+  }
+
+  @Query(() => [RunLogEntry], { description: 'In order of writing.' })
+  @Permission({ platform: 'read' })
+  runLogs(
+    @Ctx() context: RequestContext,
+    @Arg('runId', () => GraphQLUUID) runId: string,
+    @Arg('taskId', () => String, { nullable: true }) taskId: string | null,
+    @Arg('level', () => RunLogLevel, { nullable: true, description: 'And what is worse.' })
+    level: LogLevel | null,
+    @Arg('limit', () => Int, { defaultValue: 100, description: 'At most 1000.' }) limit: number,
+    @Arg('after', () => Int, { nullable: true, description: 'Only what follows this number.' }) after:
+      | number
+      | null,
+  ): Promise<RunLogEntry[]> {
+    return runLogs(context, runId, { taskId, level, limit, after });
   }
 
   @Mutation(() => Run, { description: 'Returns at once; follow it with runUpdates.' })
@@ -77,6 +113,12 @@ export class RunResolver {
   @Masked('always')
   async errors(@Root() run: Run, @Ctx() context: RequestContext): Promise<Record<string, string>> {
     return taskErrors(await tasksOfRun(context, run.id));
+  }
+
+  @FieldResolver(() => [RunCheckResult], { description: 'Of all quality checks that were tried.' })
+  async quality(@Root() run: Run, @Ctx() context: RequestContext): Promise<RunCheckResult[]> {
+    const tasks = await tasksOfRun(context, run.id);
+    return tasks.flatMap(({ taskId, checks }) => (checks ?? []).map((check) => ({ ...check, taskId })));
   }
 
   @FieldResolver(() => Int, { nullable: true, description: 'From start to end, once it has ended.' })

@@ -2,7 +2,9 @@ import { param, routes } from 'rest-graphql-bridge';
 import { route } from '../route.js';
 import {
   CancelRunDocument,
+  GetRunLogsDocument,
   GetRunStatusDocument,
+  ListRunsDocument,
   RunPipelineDocument,
   StreamRunDocument,
 } from './runs.generated.js';
@@ -25,6 +27,30 @@ export const runRoutes = routes(import.meta.url, [
     tags: ['runs'],
     params: { runId: param.uuid() },
     variables: ({ params }) => ({ id: params.runId }),
+  }),
+  route(ListRunsDocument, {
+    method: 'GET',
+    path: '/api/v1/runs',
+    tags: ['runs'],
+    query: {
+      pipelineId: param.uuid(),
+      status: param.oneOf(['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const),
+      limit: param.int({ min: 1, max: 1000, default: 100 }),
+    },
+    variables: ({ query }) => query,
+  }),
+  route(GetRunLogsDocument, {
+    method: 'GET',
+    path: '/api/v1/runs/:runId/logs',
+    tags: ['runs'],
+    params: { runId: param.uuid() },
+    query: {
+      taskId: param.string(),
+      level: param.oneOf(['DEBUG', 'INFO', 'WARN', 'ERROR'] as const, { description: 'And what is worse.' }),
+      limit: param.int({ min: 1, max: 1000, default: 100 }),
+      after: param.int({ min: 0, description: 'Only what follows this number.' }),
+    },
+    variables: ({ params, query }) => ({ ...params, ...query }),
   }),
   route(CancelRunDocument, {
     method: 'POST',
