@@ -72,6 +72,7 @@ describe('migrations', () => {
     );
     expect(columns).toEqual([
       { table_name: 'event', column_name: 'position', by: expect.stringMatching(/^nextval/) },
+      { table_name: 'lineage_event', column_name: 'id', by: expect.stringMatching(/^nextval/) },
       {
         table_name: 'ticket',
         column_name: 'priority_rank',
