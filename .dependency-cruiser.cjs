@@ -1,5 +1,5 @@
 /** Who may import whom: docs/architecture.md has the same table in words. */
-const areas = 'audit|identity|mail|tickets|connections|pipelines|runs|webhooks|events|idempotency';
+const areas = 'audit|identity|mail|tickets|connections|pipelines|runs|lineage|webhooks|events|idempotency';
 
 const only = (name, from, allowed, comment) => ({
   name,

@@ -73,6 +73,7 @@ const environment = z.object({
   MONGODB_URL: url('mongodb:', 'mongodb+srv:'),
   REDIS_URL: url('redis:', 'rediss:'),
   OIDC_DISCOVERY_URL: url('http:', 'https:'),
+  OPENLINEAGE_URL: url('http:', 'https:'),
   OIDC_AUDIENCE: z.string().min(1).default('opsgraph'),
   PUBLIC_URL: url('http:', 'https:'),
   SSO_ALLOWED_HOSTS: list,
@@ -131,6 +132,8 @@ export interface Config {
   redisUrl: string | undefined;
   oidcDiscoveryUrl: string | undefined;
   oidcAudience: string;
+  /** Where OpenLineage events of runs are posted; undefined keeps them here alone. */
+  openlineageUrl: string | undefined;
   publicUrl: string | undefined;
   /** Hosts (`name` or `name:port`) of login providers that may be private and speak plain HTTP. */
   ssoAllowedHosts: string[];
@@ -204,6 +207,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
     redisUrl: values.REDIS_URL,
     oidcDiscoveryUrl: values.OIDC_DISCOVERY_URL,
     oidcAudience: values.OIDC_AUDIENCE,
+    openlineageUrl: values.OPENLINEAGE_URL,
     publicUrl: values.PUBLIC_URL?.replace(/\/$/, ''),
     ssoAllowedHosts: values.SSO_ALLOWED_HOSTS.map((host) => host.toLowerCase()),
     webhookAllowedHosts: values.WEBHOOK_ALLOWED_HOSTS.map((host) => host.toLowerCase()),

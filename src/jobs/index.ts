@@ -1,5 +1,7 @@
 import type { JobDefinition } from './define-job.js';
+import { emitLineageJob } from './emit-lineage.job.js';
 import { executeRunJob } from './execute-run.job.js';
+import { postLineageJob } from './post-lineage.job.js';
 import { rotateSigningKeysJob } from './rotate-signing-keys.job.js';
 import { sendMailJob } from './send-mail.job.js';
 import { sweepIdentityJob } from './sweep-identity.job.js';
@@ -10,6 +12,8 @@ import { sweepRunsJob } from './sweep-runs.job.js';
 /** The explicit list: a job that is not here is not run. */
 export const jobs: readonly JobDefinition[] = [
   executeRunJob,
+  emitLineageJob,
+  postLineageJob,
   sendMailJob,
   rotateSigningKeysJob,
   sweepIdentityJob,

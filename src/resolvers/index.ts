@@ -13,6 +13,7 @@ import { TeamResolver } from './identity/team.resolver.js';
 import { UserResolver } from './identity/user.resolver.js';
 import { UserIdentityResolver } from './identity/user-identity.resolver.js';
 import { UserLockResolver } from './identity/user-lock.resolver.js';
+import { LineageResolver } from './lineage/lineage.resolver.js';
 import { PipelineResolver } from './pipelines/pipeline.resolver.js';
 import { RunResolver } from './runs/run.resolver.js';
 import { TicketResolver } from './tickets/ticket.resolver.js';
@@ -36,6 +37,7 @@ export const resolvers: readonly ClassType[] = [
   ConnectionResolver,
   PipelineResolver,
   RunResolver,
+  LineageResolver,
   TicketResolver,
   EventResolver,
   WebhookResolver,

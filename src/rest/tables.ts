@@ -11,6 +11,7 @@ import { ssoRoutes } from './identity/sso.routes.js';
 import { teamRoutes } from './identity/teams.routes.js';
 import { userLockRoutes } from './identity/user-lock.routes.js';
 import { userRoutes } from './identity/users.routes.js';
+import { lineageRoutes } from './lineage/lineage.routes.js';
 import { pipelineRoutes } from './pipelines/pipelines.routes.js';
 import { runRoutes } from './runs/runs.routes.js';
 import { ticketRoutes } from './tickets/tickets.routes.js';
@@ -35,4 +36,4 @@ export const itsmTables = [
 ] as const;
 
 /** Everything below /api/v1. */
-export const platformTables = [pipelineRoutes, runRoutes, connectionRoutes] as const;
+export const platformTables = [pipelineRoutes, runRoutes, connectionRoutes, lineageRoutes] as const;

@@ -98,7 +98,9 @@ export const kinds = {
     owner: 'workspace',
     make: async (actor): Promise<string> => {
       const pipelineId = await created(actor.asPlatform('POST', '/api/v1/pipelines', pipelineBody(actor)));
-      return created(actor.asPlatform('POST', `/api/v1/pipelines/${pipelineId}/run`), 'runId');
+      const runId = await created(actor.asPlatform('POST', `/api/v1/pipelines/${pipelineId}/run`), 'runId');
+      await rememberLineage(actor, runId);
+      return runId;
     },
     absent: newUuid,
   },
@@ -106,6 +108,15 @@ export const kinds = {
 } satisfies Record<string, Kind>;
 
 export type KindName = keyof typeof kinds;
+
+/** A worker would say so a moment later. */
+async function rememberLineage({ houses, house }: Actor, runId: string): Promise<void> {
+  await houses.em().execute(
+    `insert into lineage_event (organization_id, workspace_id, run_id, event_type, event_time, event)
+     values (?, ?, ?, 'START', now(), ?) on conflict do nothing`,
+    [house.organizationId, house.workspaceId, runId, JSON.stringify({ note: house.marker })],
+  );
+}
 
 /** Ids whose argument says neither by its own name nor by what the field returns what they point at: by coordinate or name. */
 export const pointsAt: Readonly<Record<string, KindName>> = {
@@ -126,6 +137,8 @@ export const pointsAt: Readonly<Record<string, KindName>> = {
 export const noReferences: ReadonlySet<string> = new Set([
   'CreateSsoProviderInput.clientId',
   'UpdateSsoProviderInput.clientId',
+  // The name a definition gives it.
+  'Query.runLogs.taskId',
 ]);
 
 /** Rows that operations show but no id points at: made once in each house before the first operation. */

@@ -9,6 +9,8 @@ export interface RunHouse {
   engineer: Call;
   /** A PostgreSQL database that the workspace's connection `warehouse` leads to. */
   warehouse: Client;
+  /** Of the same database. */
+  databaseUrl: string;
   createPipeline(yamlDefinition: string, more?: object): Promise<string>;
   /** Starts a run and gives its id. */
   start(pipelineId: string, body?: object): Promise<string>;
@@ -16,8 +18,8 @@ export interface RunHouse {
   close(): Promise<void>;
 }
 
-export async function openRunHouse(): Promise<RunHouse> {
-  const app = await startTestApp();
+export async function openRunHouse(env: Record<string, string> = {}): Promise<RunHouse> {
+  const app = await startTestApp(env);
   const database: TestDatabase = await createTestDatabase();
   const credential = await app.platform('demo-engineer');
   const engineer = caller(app.url, credential);
@@ -35,6 +37,7 @@ export async function openRunHouse(): Promise<RunHouse> {
     app,
     engineer,
     warehouse,
+    databaseUrl: database.url,
     async createPipeline(yamlDefinition, more = {}) {
       const { body } = await engineer('POST', '/api/v1/pipelines', { name: 'p', yamlDefinition, ...more });
       return body.id;

@@ -106,7 +106,9 @@ target: { id: t, type: postgres, connection: warehouse, table: ${table}, mode: A
 `;
 
   it('goes on where the last run that succeeded stopped, and not where one failed or had a definition of its own', async () => {
-    await house.warehouse.query('CREATE TABLE public.log (id int PRIMARY KEY); INSERT INTO public.log VALUES (1), (2)');
+    await house.warehouse.query(
+      'CREATE TABLE public.log (id int PRIMARY KEY); INSERT INTO public.log VALUES (1), (2)',
+    );
     const pipelineId = await house.createPipeline(yaml('public.copied'));
     expect((await finish(pipelineId)).error).toBeNull();
     await house.warehouse.query('INSERT INTO public.log VALUES (3)');
@@ -118,7 +120,9 @@ target: { id: t, type: postgres, connection: warehouse, table: ${table}, mode: A
     expect(await finish(pipelineId)).toMatchObject({ overallStatus: 'FAILED' });
     await house.warehouse.query('ALTER TABLE public.copied DROP CONSTRAINT small');
     expect(await finish(pipelineId)).toMatchObject({ overallStatus: 'COMPLETED', rowsWritten: 1 });
-    expect((await rows('SELECT id FROM public.copied ORDER BY id')).map(({ id }) => Number(id))).toEqual([1, 2, 3]);
+    expect((await rows('SELECT id FROM public.copied ORDER BY id')).map(({ id }) => Number(id))).toEqual([
+      1, 2, 3,
+    ]);
     expect(await finish(pipelineId)).toMatchObject({
       overallStatus: 'COMPLETED',
       rowsRead: 0,

@@ -14,8 +14,6 @@ export interface LineageRun {
   startedAt: Date;
   finishedAt: Date | null;
   error: string | null;
-  /** The run this one tries again. */
-  parentRunId: string | null;
   pipelineName: string;
   workspaceSlug: string;
 }
@@ -70,9 +68,6 @@ function runEvent(
 ): RunLineageEvent {
   const namespace = `opsgraph.${run.workspaceSlug}`;
   const job = { namespace, name: run.pipelineName };
-  const parent = run.parentRunId && {
-    parent: facet('1-1-0/ParentRunFacet', { run: { runId: run.parentRunId }, job }),
-  };
   const error = run.error !== null && {
     errorMessage: facet('1-0-1/ErrorMessageRunFacet', { message: run.error, programmingLanguage: 'SQL' }),
   };
@@ -85,7 +80,7 @@ function runEvent(
       eventTime: eventTime.toISOString(),
       producer: PRODUCER,
       schemaURL: 'https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent',
-      run: { runId: run.id, facets: { ...parent, ...error } },
+      run: { runId: run.id, facets: { ...error } },
       job: { ...job, facets: { jobType: facet('2-0-3/JobTypeJobFacet', jobType) } },
       inputs,
       outputs,

@@ -2,12 +2,17 @@ import type { Services } from '../../context.js';
 import { type CompiledDefinition, compileDefinition } from '../pipelines/index.js';
 import type { ClaimedRun } from './run-lease.js';
 
+type BoundRun = Pick<
+  ClaimedRun,
+  'id' | 'parameters' | 'pipelineName' | 'startedAt' | 'workspaceSlug' | 'yamlDefinition'
+>;
+
 /** Schedules use this zone unless another is given (platform document, What the service does). */
 const ZONE = 'Europe/Warsaw';
 const dateOf = new Intl.DateTimeFormat('en-CA', { timeZone: ZONE });
 
 /** The definition of a run with nothing left to fill in. @throws VALIDATION_ERROR */
-export function bindRun({ config }: Pick<Services, 'config'>, run: ClaimedRun): CompiledDefinition {
+export function bindRun({ config }: Pick<Services, 'config'>, run: BoundRun): CompiledDefinition {
   return compileDefinition(run.yamlDefinition, {
     params: run.parameters,
     builtIns: {

@@ -11,6 +11,7 @@ import { connectionTarget } from '../connections/index.js';
 import type { PipelineDefinition, TaskGraph } from '../pipelines/index.js';
 import type { TaskFailure } from './attempt-unit.js';
 import { bindRun } from './bind-run.js';
+import { EMIT_LINEAGE } from './run-jobs.js';
 import { createRunJournal, LeaseLost } from './run-journal.js';
 import { type ClaimedRun, claimRun, holdLease } from './run-lease.js';
 import { RunRecorder } from './run-recorder.js';
@@ -33,6 +34,7 @@ export async function executeRun(services: Services, runId: string, draining: Ab
   const run = await claimRun(pool, runId, owner, services.now());
   if (!run) return;
   services.log.info({ runId, pipelineId: run.pipelineId }, 'run taken up');
+  await tellLineage(services, runId);
   const stop = new AbortController();
   const abort = (reason: Stop) => () => stop.abort(reason);
   draining.addEventListener('abort', abort('draining'), { once: true });
@@ -63,7 +65,15 @@ export async function executeRun(services: Services, runId: string, draining: Ab
     }
   } finally {
     await lease.release();
+    await tellLineage(services, runId);
   }
+}
+
+/** The sweep says what is not said here. */
+async function tellLineage({ jobs, log }: Services, runId: string): Promise<void> {
+  await jobs.enqueue(EMIT_LINEAGE, { runId }).catch((error: unknown) => {
+    log.warn({ err: error, runId }, 'lineage of the run not told yet');
+  });
 }
 
 async function carryOut(

@@ -1,8 +1,10 @@
 import type { RequestContext } from '../../context.js';
 import { readRows } from '../../database/read-rows.js';
+import { Pipeline } from '../../entities/pipelines/pipeline.js';
 import { Run } from '../../entities/runs/run.js';
 import type { RunStatus } from '../../entities/runs/run-enums.js';
 import { boundedLimit } from '../bounded-limit.js';
+import { findInWorkspace } from '../workspace-resource.js';
 import { statesOf } from './run-status.js';
 
 const MAX_RUNS = 1000;
@@ -13,8 +15,9 @@ export interface RunQuery {
   limit: number;
 }
 
-/** The newest first. @throws VALIDATION_ERROR for a limit out of bounds */
+/** The newest first. @throws NOT_FOUND or AUTHORIZATION_ERROR for the pipeline, VALIDATION_ERROR for the limit */
 export async function listRuns(context: RequestContext, query: RunQuery): Promise<Run[]> {
+  if (query.pipelineId) await findInWorkspace(context, Pipeline, query.pipelineId);
   const runs = context.em
     .createQueryBuilder(Run, 'r')
     .select('*')

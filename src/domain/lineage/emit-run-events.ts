@@ -1,0 +1,111 @@
+import type { Pool } from 'pg';
+import type { Services } from '../../context.js';
+import { nativePool, nativeTypes } from '../../database/native-pool.js';
+import type { ConnectionTarget, ResultColumn } from '../../engines/engine.js';
+import type { RunState } from '../../entities/runs/run-enums.js';
+import { connectionTarget } from '../connections/index.js';
+import { bindRun, EMIT_LINEAGE } from '../runs/index.js';
+import { type LineageRun, runEvents, type TaskFacts } from './run-events.js';
+
+const RUN = `
+SELECT run.*, pipeline."name" AS "pipeline_name", workspace."slug" AS "workspace_slug",
+  coalesce((SELECT jsonb_agg(to_jsonb(task) ORDER BY task."position") FROM "run_task" task WHERE task."run_id" = run."id"), '[]') AS "tasks"
+FROM "run" JOIN "pipeline" ON pipeline."id" = run."pipeline_id" JOIN "workspace" ON workspace."id" = run."workspace_id"
+WHERE run."id" = $1 AND run."started_at" IS NOT NULL`;
+
+interface RunRow {
+  id: string;
+  organization_id: string;
+  workspace_id: string;
+  workspace_slug: string;
+  pipeline_name: string;
+  yaml_definition: string;
+  parameters: Record<string, unknown>;
+  state: RunState;
+  error: string | null;
+  started_at: Date;
+  finished_at: Date | null;
+  tasks: { task_id: string; columns: ResultColumn[] | null; rows: number | null; bytes: number | null }[];
+}
+
+const KEEP = `
+INSERT INTO "lineage_event" ("organization_id", "workspace_id", "run_id", "event_type", "event_time", "event")
+SELECT $1, $2, $3, event."eventType", event."eventTime", event."event"
+FROM jsonb_to_recordset($4::jsonb) AS event ("eventType" text, "eventTime" timestamptz, "event" jsonb)
+ON CONFLICT ("run_id", "event_type") DO NOTHING`;
+
+/**
+ * Keeps the OpenLineage events of a run as far as it has come; said again, nothing is added. They are made from what
+ * the run left in the database, so a run is never slower for them and a crash loses none.
+ */
+export async function emitRunEvents(services: Services, runId: string): Promise<void> {
+  const pool = await nativePool(services.orm);
+  const { rows } = await pool.query<RunRow>({ text: RUN, values: [runId], types: nativeTypes });
+  const [row] = rows;
+  if (!row) return;
+  const { graph } = bindRun(services, {
+    ...runOf(row),
+    parameters: row.parameters,
+    yamlDefinition: row.yaml_definition,
+  });
+  const connections = await targetsOf(services, row, graph.tasks);
+  const facts = new Map(
+    row.tasks.map((task): [string, TaskFacts] => [task.task_id, { ...task, columns: task.columns ?? [] }]),
+  );
+  const events = await runEvents({
+    run: runOf(row),
+    tasks: graph.tasks,
+    facts,
+    connections,
+    filesBase: `${services.config.dataDir}/files`,
+  });
+  await pool.query(KEEP, [row.organization_id, row.workspace_id, row.id, JSON.stringify(events)]);
+}
+
+function runOf(row: RunRow): LineageRun {
+  return {
+    id: row.id,
+    state: row.state,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    error: row.error,
+    pipelineName: row.pipeline_name,
+    workspaceSlug: row.workspace_slug,
+  };
+}
+
+/** A connection that was removed meanwhile leaves its dataset unnamed. */
+async function targetsOf(
+  services: Services,
+  row: RunRow,
+  tasks: readonly { spec: object }[],
+): Promise<Map<string, ConnectionTarget>> {
+  const owner = { organizationId: row.organization_id, workspaceId: row.workspace_id };
+  const names = new Set(
+    tasks.flatMap(({ spec }) =>
+      'connection' in spec && typeof spec.connection === 'string' ? [spec.connection] : [],
+    ),
+  );
+  const found = await Promise.all(
+    [...names].map((name) =>
+      connectionTarget(services, owner, name).then(
+        (target): [string, ConnectionTarget][] => [[name, target]],
+        () => [],
+      ),
+    ),
+  );
+  return new Map(found.flat());
+}
+
+const MISSING = `
+SELECT run."id" FROM "run"
+WHERE run."finished_at" > now() - interval '1 day' AND NOT EXISTS (
+  SELECT FROM "lineage_event" WHERE "run_id" = run."id" AND "event_type" IN ('COMPLETE', 'FAIL', 'ABORT'))
+ORDER BY run."finished_at" LIMIT 200`;
+
+/** Runs whose end was not told, because a process ended before it could. */
+export async function sweepLineage(services: Services): Promise<void> {
+  const pool: Pool = await nativePool(services.orm);
+  const { rows } = await pool.query<{ id: string }>(MISSING);
+  for (const { id } of rows) await services.jobs.enqueue(EMIT_LINEAGE, { runId: id });
+}

@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { eventually } from '../support/eventually.js';
+import { openRunHouse, type RunHouse } from './run-house.js';
+
+const posted: { eventType: string; run: { runId: string } }[] = [];
+const collector = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    posted.push(JSON.parse(Buffer.concat(chunks).toString()));
+    response.writeHead(201).end();
+  });
+});
+let house: RunHouse;
+
+beforeAll(async () => {
+  collector.listen(0, '127.0.0.1');
+  await once(collector, 'listening');
+  const { port } = collector.address() as AddressInfo;
+  house = await openRunHouse({ OPENLINEAGE_URL: `http://127.0.0.1:${port}/api/v1/lineage` });
+});
+afterAll(async () => {
+  await house?.close();
+  collector.close();
+});
+
+/** START, and how it ended. */
+async function eventsOf(runId: string) {
+  const read = async () => (await house.engineer('GET', `/api/v1/lineage/events?runId=${runId}`)).body;
+  await eventually(async () => (await read()).length === 2);
+  return read();
+}
+
+it('says in OpenLineage what a run read and wrote, to its columns, and posts it', async () => {
+  const pipelineId = await house.createPipeline(
+    `
+apiVersion: v1
+name: told
+source: { id: people, type: postgres, connection: warehouse, table: public.people }
+transformations:
+  - { id: hidden, type: mask, inputs: [people], columns: { email: { method: HASH } } }
+  - { id: sums, type: aggregate, inputs: [hidden], groupBy: [email], measures: { total: "sum(amount)" } }
+target: { id: t, type: postgres, connection: warehouse, table: public.sums, mode: OVERWRITE }
+`,
+    { name: 'told' },
+  );
+  await house.warehouse.query(
+    "CREATE TABLE public.people (email text, amount int); INSERT INTO public.people VALUES ('a@x.test', 1)",
+  );
+  const runId = await house.start(pipelineId);
+  await house.watch(runId).closed;
+  const [start, complete] = await eventsOf(runId);
+  expect(start).toMatchObject({
+    eventType: 'START',
+    event: { run: { runId }, job: { namespace: 'opsgraph.default', name: 'told' } },
+  });
+  const { hostname, port, pathname } = new URL(house.databaseUrl);
+  const dataset = (table: string) => ({
+    namespace: `postgres://${hostname}:${port}`,
+    name: `${pathname.slice(1)}.public.${table}`,
+  });
+  const field = (name: string, subtype: string, masking: boolean) => ({
+    inputFields: [
+      { ...dataset('people'), field: name, transformations: [{ type: 'DIRECT', subtype, masking }] },
+    ],
+  });
+  expect(complete.event).toMatchObject({
+    eventType: 'COMPLETE',
+    inputs: [
+      {
+        ...dataset('people'),
+        facets: {
+          dataSource: { name: 'warehouse' },
+          schema: {
+            fields: [
+              { name: 'email', type: 'VARCHAR' },
+              { name: 'amount', type: 'INTEGER' },
+            ],
+          },
+        },
+        inputFacets: { inputStatistics: { rowCount: 1 } },
+      },
+    ],
+    outputs: [
+      {
+        ...dataset('sums'),
+        facets: {
+          columnLineage: {
+            fields: {
+              email: field('email', 'TRANSFORMATION', true),
+              total: field('amount', 'AGGREGATION', false),
+            },
+          },
+        },
+        outputFacets: { outputStatistics: { rowCount: 1 } },
+      },
+    ],
+  });
+  const typesOf = () => posted.filter(({ run }) => run.runId === runId).map(({ eventType }) => eventType);
+  await eventually(() => typesOf().length === 2);
+  expect(typesOf()).toEqual(['START', 'COMPLETE']);
+});
+
+it('says why a run failed', async () => {
+  const runId = await house.start(
+    await house.createPipeline(`
+apiVersion: v1
+name: failing
+source: { id: a, type: inline, rows: [{ x: 1 }] }
+transformations: { id: b, type: sql, inputs: [a], sql: "SELECT error('no such luck') AS x FROM a" }
+target: { id: t, type: file, path: never.csv }
+`),
+  );
+  await house.watch(runId).closed;
+  const [, fail] = await eventsOf(runId);
+  expect(fail.event).toMatchObject({
+    eventType: 'FAIL',
+    run: { facets: { errorMessage: { message: expect.stringContaining('no such luck') } } },
+  });
+});
