@@ -112,7 +112,7 @@ describe('the run stream', () => {
       retryAttempts: 0,
     });
     const query = `subscription ($runId: UUID!) { runUpdates(runId: $runId, after: 0)
-      { type seq runId timestamp status taskId attempt rows error level message } }`;
+      { type seq runId timestamp status taskId attempt rows bytes error level message } }`;
     const seen: unknown[] = [];
     for await (const { data } of client.iterate<{ runUpdates: object }>({ query, variables: { runId } })) {
       seen.push(

@@ -35,9 +35,12 @@ target: { id: t, type: postgres, connection: warehouse, table: public.told, mode
     const run = await finish(pipelineId, { parameters: { word: "x' OR 1=1 --" } });
     expect(run).toMatchObject({
       overallStatus: 'COMPLETED',
-      parameters: { word: "x' OR 1=1 --" },
       rowsRead: 3,
       rowsWritten: 2,
+    });
+    const query = { query: `{ run(id: "${run.runId}") { parameters } }` };
+    expect((await house.engineer('POST', '/graphql', query)).body.data.run.parameters).toEqual({
+      word: "x' OR 1=1 --",
     });
     expect(await rows('SELECT * FROM public.told ORDER BY x')).toEqual([
       { x: '2', word: "x' OR 1=1 --", name: "it's daily" },
