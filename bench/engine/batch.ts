@@ -9,6 +9,8 @@ const { BatchEngine } = await importSource<typeof import('../../src/engines/batc
   'src/engines/batch/batch-engine.ts',
 );
 type TaskSpec = import('../../src/engines/task-spec.js').TaskSpec;
+type EngineTask = import('../../src/engines/engine.js').EngineTask;
+type GraphTask = import('../../src/engines/engine.js').GraphTask;
 
 const TASKS = 40;
 const TASK_TARGET_MS = 30;
@@ -20,11 +22,13 @@ const directory = await mkdtemp(join(tmpdir(), 'opsgraph-bench-'));
 const hooks = { signal: new AbortController().signal, log() {} };
 
 const FILTER = "SELECT * FROM orders WHERE amount > 20 AND country <> 'c7'";
-const AGGREGATE = 'SELECT day, country, count(*) AS n, sum(amount) AS amount FROM kept GROUP BY day, country';
+const JOIN = 'SELECT day, name, amount FROM kept JOIN countries USING (country)';
+const AGGREGATE = 'SELECT day, name, count(*) AS n, sum(amount) AS amount FROM named GROUP BY day, name';
 
-const openSession = (name: string) =>
+const openSession = (name: string, tasks: readonly EngineTask[] = []) =>
   new BatchEngine().open({
     runId: name,
+    tasks,
     runDirectory: join(directory, name),
     memoryLimitMb: MEMORY_MB,
     threads: THREADS,
@@ -64,7 +68,8 @@ async function direct(round: number): Promise<number> {
   });
   const connection = await instance.connect();
   const start = performance.now();
-  await connection.run(`COPY (WITH orders AS (FROM read_csv('${directory}/orders.csv')), kept AS (${FILTER}) ${AGGREGATE})
+  await connection.run(`COPY (WITH orders AS (FROM read_csv('${directory}/orders.csv')),
+      countries AS (FROM read_csv('${directory}/countries.csv')), kept AS (${FILTER}), named AS (${JOIN}) ${AGGREGATE})
     TO '${directory}/direct-${round}.parquet' (FORMAT parquet, COMPRESSION zstd)`);
   const time = performance.now() - start;
   connection.closeSync();
@@ -72,20 +77,31 @@ async function direct(round: number): Promise<number> {
   return time;
 }
 
+/** As a run has it: what is planned as one is carried out as one. */
 async function pipeline(round: number): Promise<number> {
-  const session = await openSession(`pipeline-${round}`);
-  const start = performance.now();
-  const run = (id: string, inputs: string[], spec: TaskSpec) => session.execute({ id, inputs, spec }, hooks);
-  await run('orders', [], { kind: 'source', type: 'file', path: 'orders.csv', format: 'csv' });
-  await run('kept', ['orders'], { kind: 'transformation', type: 'sql', sql: FILTER });
-  await run('sums', ['kept'], { kind: 'transformation', type: 'sql', sql: AGGREGATE });
-  await run('out', ['sums'], {
-    kind: 'target',
-    type: 'file',
-    path: `engine-${round}.parquet`,
-    format: 'parquet',
-    mode: 'OVERWRITE',
+  const task = (id: string, inputs: string[], spec: TaskSpec): GraphTask => ({
+    id,
+    inputs,
+    dependsOn: inputs,
+    spec,
   });
+  const tasks = new BatchEngine().plan([
+    task('orders', [], { kind: 'source', type: 'file', path: 'orders.csv', format: 'csv' }),
+    task('countries', [], { kind: 'source', type: 'file', path: 'countries.csv', format: 'csv' }),
+    task('kept', ['orders'], { kind: 'transformation', type: 'sql', sql: FILTER }),
+    task('named', ['kept', 'countries'], { kind: 'transformation', type: 'sql', sql: JOIN }),
+    task('sums', ['named'], { kind: 'transformation', type: 'sql', sql: AGGREGATE }),
+    task('out', ['sums'], {
+      kind: 'target',
+      type: 'file',
+      path: `engine-${round}.parquet`,
+      format: 'parquet',
+      mode: 'OVERWRITE',
+    }),
+  ]);
+  const session = await openSession(`pipeline-${round}`, tasks);
+  const start = performance.now();
+  for (const unit of tasks) await session.execute(unit, hooks);
   const time = performance.now() - start;
   await session.close();
   return time;
@@ -96,6 +112,9 @@ async function throughput(): Promise<void> {
   const connection = await instance.connect();
   await connection.run(`COPY (SELECT i AS id, DATE '2026-01-01' + (i % 90)::INTEGER AS day, 'c' || (i % 11) AS country,
     ((i * 7919) % 100000) / 100 AS amount FROM range(${rows}) t(i)) TO '${directory}/orders.csv'`);
+  await connection.run(
+    `COPY (SELECT 'c' || i AS country, 'Country ' || i AS name FROM range(11) t(i)) TO '${directory}/countries.csv'`,
+  );
   connection.closeSync();
   instance.closeSync();
   const ratios: number[] = [];
@@ -109,7 +128,7 @@ async function throughput(): Promise<void> {
   }
   const median = ratios.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)];
   console.log(
-    `${rows} rows, CSV -> filter -> aggregate -> Parquet, each step kept on disk: ${median?.toFixed(2)} x DuckDB in one statement`,
+    `${rows} rows, CSV -> filter, join, aggregate -> Parquet: ${median?.toFixed(2)} x DuckDB called directly (target 1.1)`,
   );
 }
 
