@@ -7,6 +7,7 @@ import { newId, newUuid } from '../../src/entities/ids.js';
 import { type LifecycleStage, Pipeline } from '../../src/entities/pipelines/pipeline.js';
 import { clientCredential } from '../support/credentials.js';
 import { type Actor, insertSession, insertUser } from './houses.js';
+import { rememberLineage } from './remember-lineage.js';
 import { deliveryOf, recordedEvent, UNRESOLVABLE } from './webhook-fixtures.js';
 
 /** What an id in an operation may point at. */
@@ -108,15 +109,6 @@ export const kinds = {
 } satisfies Record<string, Kind>;
 
 export type KindName = keyof typeof kinds;
-
-/** A worker would say so a moment later. */
-async function rememberLineage({ houses, house }: Actor, runId: string): Promise<void> {
-  await houses.em().execute(
-    `insert into lineage_event (organization_id, workspace_id, run_id, event_type, event_time, event)
-     values (?, ?, ?, 'START', now(), ?) on conflict do nothing`,
-    [house.organizationId, house.workspaceId, runId, JSON.stringify({ note: house.marker })],
-  );
-}
 
 /** Ids whose argument says neither by its own name nor by what the field returns what they point at: by coordinate or name. */
 export const pointsAt: Readonly<Record<string, KindName>> = {
