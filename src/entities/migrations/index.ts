@@ -14,6 +14,7 @@ import { Migration20261121002338_idempotency } from './Migration20261121002338_i
 import { Migration20261121025611_pipeline_lifecycle_stage } from './Migration20261121025611_pipeline_lifecycle_stage.js';
 import { Migration20261121030221_webhook_delivery_log } from './Migration20261121030221_webhook_delivery_log.js';
 import { Migration20261121034706_runs_parameters_checks_lineage } from './Migration20261121034706_runs_parameters_checks_lineage.js';
+import { Migration20261121045950_run_queue_and_retries } from './Migration20261121045950_run_queue_and_retries.js';
 
 /** Written by scripts/create-migration.ts. The names are what the database remembers: never rename one. */
 export const migrations = [
@@ -44,5 +45,9 @@ export const migrations = [
   {
     name: 'Migration20261121034706_runs_parameters_checks_lineage',
     class: Migration20261121034706_runs_parameters_checks_lineage,
+  },
+  {
+    name: 'Migration20261121045950_run_queue_and_retries',
+    class: Migration20261121045950_run_queue_and_retries,
   },
 ];

@@ -29,3 +29,11 @@ registerEnumType(RunTaskStatus, { name: 'RunTaskStatus' });
 export const RunEngine = { BATCH: 'BATCH', STREAM: 'STREAM', JDBC: 'JDBC' } as const;
 export type RunEngine = (typeof RunEngine)[keyof typeof RunEngine];
 registerEnumType(RunEngine, { name: 'RunEngine' });
+
+export const RunPriority = { LOW: 'LOW', MEDIUM: 'MEDIUM', HIGH: 'HIGH' } as const;
+export type RunPriority = (typeof RunPriority)[keyof typeof RunPriority];
+registerEnumType(RunPriority, { name: 'RunPriority' });
+
+/** A run's row has the index. */
+export const RUN_PRIORITIES: readonly RunPriority[] = ['LOW', 'MEDIUM', 'HIGH'];
+export const DEFAULT_PRIORITY = RUN_PRIORITIES.indexOf('MEDIUM');

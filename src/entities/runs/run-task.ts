@@ -13,7 +13,7 @@ export interface RunTaskCheck {
 /** A node of a run's task graph. Reached only through its run, which carries the tenant. */
 @Entity()
 export class RunTask {
-  [OptionalProps]?: 'attempt' | 'status';
+  [OptionalProps]?: 'attempt' | 'failures' | 'status';
 
   @PrimaryKey({ type: 'uuid' })
   runId!: string;
@@ -30,6 +30,10 @@ export class RunTask {
 
   @Property({ type: 'integer', default: 0 })
   attempt: number = 0;
+
+  /** Attempts that failed and count against the retry policy. */
+  @Property({ type: 'integer', default: 0 })
+  failures: number = 0;
 
   @Property({ type: 'text', nullable: true })
   error: string | null = null;

@@ -4,7 +4,7 @@ import { GraphQLDateTime, GraphQLJSONObject, GraphQLSafeInt, GraphQLUUID } from 
 import { Field, Int, ObjectType } from 'type-graphql';
 import { Masked } from '../masked.js';
 import { organizationFilter, workspaceFilter } from '../tenancy.js';
-import { RunEngine, type RunState } from './run-enums.js';
+import { DEFAULT_PRIORITY, RunEngine, type RunState } from './run-enums.js';
 
 /** One recovery of a task: what was done, why, and how it ended. */
 @ObjectType()
@@ -40,11 +40,25 @@ const timestamp = { type: 'datetime', columnType: 'timestamptz(3)' } as const;
 @Index({ properties: ['workspaceId', 'createdAt', 'id'] })
 @Index({ properties: ['pipelineId', 'createdAt', 'id'] })
 @Index({
-  name: 'run_unfinished',
-  expression: `create index "run_unfinished" on "run" ("lease_until") where "state" in ('QUEUED', 'RUNNING', 'HEALING')`,
+  name: 'run_waiting',
+  expression: `create index "run_waiting" on "run" ("priority" desc, "created_at", "id") where "state" = 'QUEUED' and "started_at" is null`,
+})
+@Index({
+  name: 'run_active',
+  expression: `create index "run_active" on "run" ("lease_until") where "state" in ('QUEUED', 'RUNNING', 'HEALING') and "started_at" is not null`,
 })
 export class Run {
-  [OptionalProps]?: 'attempts' | 'healing' | 'parameters' | 'lastSeq' | 'rowsRead' | 'rowsWritten' | 'state';
+  [OptionalProps]?:
+    | 'attempts'
+    | 'healing'
+    | 'isExclusive'
+    | 'lastSeq'
+    | 'losses'
+    | 'parameters'
+    | 'priority'
+    | 'rowsRead'
+    | 'rowsWritten'
+    | 'state';
 
   @PrimaryKey({ type: 'uuid' })
   @Field(() => GraphQLUUID, { name: 'runId' })
@@ -91,6 +105,31 @@ export class Run {
   @Masked('always')
   triggeredBy!: string;
 
+  /** A place in RUN_PRIORITIES: of the runs that wait, the greater goes first. */
+  @Property({ type: 'smallint', default: DEFAULT_PRIORITY })
+  priority: number = DEFAULT_PRIORITY;
+
+  /** It reads on where the last such run of its pipeline stopped, so no two of them may run at once. */
+  @Property({ type: 'boolean', default: false })
+  isExclusive: boolean = false;
+
+  /** Where the incremental sources of an exclusive run begin, by task id; set once, when a worker first takes it up. */
+  @Property({ type: 'json', nullable: true })
+  watermarks: Record<string, string> | null = null;
+
+  /** The run whose failed tasks this one does again; a run is retried once, and then its retry may be. */
+  @Property({ type: 'uuid', nullable: true, unique: true })
+  @Field(() => GraphQLUUID, { nullable: true, description: 'The run whose failed tasks this one does again.' })
+  retryOf: string | null = null;
+
+  /** The first run of a chain of retries: under its id targets remember what was written. */
+  @Property({ type: 'uuid', nullable: true })
+  firstRunId: string | null = null;
+
+  /** What `schedule.date` is the date of; the start of the run when absent. */
+  @Property({ ...timestamp, nullable: true })
+  logicalTime: Date | null = null;
+
   /** Why it is FAILED, in a sentence. */
   @Property({ type: 'text', nullable: true })
   @Field(() => String, { nullable: true })
@@ -107,6 +146,10 @@ export class Run {
   @Property({ type: 'integer', default: 0 })
   @Field(() => Int)
   attempts: number = 0;
+
+  /** Workers that went silent with it, since a task was last finished. */
+  @Property({ type: 'smallint', default: 0 })
+  losses: number = 0;
 
   @Property({ ...timestamp, nullable: true })
   cancelRequestedAt: Date | null = null;
