@@ -116,6 +116,9 @@ const environment = z.object({
   TRINO_USER: z.string().min(1).default('opsgraph'),
   TRINO_CATALOGS: catalogs,
   RUN_MEMORY_LIMIT_MB: z.coerce.number().int().min(64).max(1_048_576).default(1024),
+  RUN_CONCURRENCY_PER_WORKSPACE: z.coerce.number().int().min(1).max(10_000).default(16),
+  RUN_CONCURRENCY_PER_PIPELINE: z.coerce.number().int().min(1).max(10_000).default(4),
+  RUN_RETRY_KEEP_HOURS: z.coerce.number().min(0).max(8_760).default(24),
   DATABASE_POOL_SIZE: z.coerce.number().int().min(2).max(500).default(16),
 });
 
@@ -178,6 +181,12 @@ export interface Config {
   signingKeyRotationDays: number;
   jobConcurrency: number;
   runMemoryLimitMb: number;
+  /** Runs of one workspace that may be under way at once, over all workers. */
+  runsPerWorkspace: number;
+  /** Runs of one pipeline that may be under way at once, over all workers; with an incremental source it is one. */
+  runsPerPipeline: number;
+  /** How long a run that did not succeed keeps its intermediate results for a retry. */
+  runRetryKeepHours: number;
   /** Undefined means that DuckDB carries out every run of the engine BATCH. */
   trino: TrinoSettings | undefined;
 }
@@ -245,6 +254,9 @@ export function parseConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
     refreshReuseGraceSeconds: values.REFRESH_REUSE_GRACE_SECONDS,
     jobConcurrency: values.JOB_CONCURRENCY,
     runMemoryLimitMb: values.RUN_MEMORY_LIMIT_MB,
+    runsPerWorkspace: values.RUN_CONCURRENCY_PER_WORKSPACE,
+    runsPerPipeline: values.RUN_CONCURRENCY_PER_PIPELINE,
+    runRetryKeepHours: values.RUN_RETRY_KEEP_HOURS,
     trino: values.TRINO_URL === undefined ? undefined : trinoSettings(values.TRINO_URL, values),
   };
 }

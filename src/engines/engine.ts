@@ -115,6 +115,11 @@ export interface GraphTask extends EngineTask {
 export interface TaskAttempt {
   /** Where an incremental source stopped at the last successful run. */
   watermark?: string;
+  /**
+   * Where an incremental source must stop that was read before in this run, since targets may have what it gave then;
+   * null when it gave nothing.
+   */
+  until?: string | null;
   /** How many times the task ran out of memory in this run: each halves the batch and the threads, and spills more. */
   outOfMemory?: number;
 }

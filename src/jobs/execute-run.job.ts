@@ -3,12 +3,12 @@ import { executeRun } from '../domain/runs/execute-run.js';
 import { EXECUTE_RUN } from '../domain/runs/run-jobs.js';
 import { defineJob } from './define-job.js';
 
-/** Only says that somebody looks after the run; who may work on it is decided by the run's own lease of 30 s. */
+/** Only says that somebody looks after a run; who may work on which is decided by the run's own lease of 30 s. */
 const LOCK_MS = 10_000;
 
 export const executeRunJob = defineJob({
   name: EXECUTE_RUN,
-  payload: z.strictObject({ runId: z.uuid() }),
+  payload: z.object({}),
   lockLifetimeMs: LOCK_MS,
-  run: ({ runId }, { services, signal }) => executeRun(services, runId, signal),
+  run: (_payload, { services, signal }) => executeRun(services, signal),
 });

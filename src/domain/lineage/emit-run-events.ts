@@ -24,6 +24,7 @@ interface RunRow {
   state: RunState;
   error: string | null;
   started_at: Date;
+  logical_time: Date | null;
   finished_at: Date | null;
   tasks: { task_id: string; columns: ResultColumn[] | null; rows: number | null; bytes: number | null }[];
 }
@@ -45,6 +46,7 @@ export async function emitRunEvents(services: Services, runId: string): Promise<
   if (!row) return;
   const { graph } = bindRun(services, {
     ...runOf(row),
+    logicalTime: row.logical_time ?? row.started_at,
     parameters: row.parameters,
     yamlDefinition: row.yaml_definition,
   });

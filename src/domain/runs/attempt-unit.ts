@@ -3,9 +3,10 @@ import type { EngineSession, TaskOutcome } from '../../engines/engine.js';
 import { EngineError } from '../../engines/engine-error.js';
 import type { RunHealing } from '../../entities/runs/run.js';
 import type { PipelineDefinition } from '../pipelines/index.js';
+import type { ClaimedRun } from './claim-run.js';
 import { failedChecks, taskChecks } from './quality.js';
+import { type Progress, readUntil } from './resume-run.js';
 import type { JournalEntry, TaskChange } from './run-journal.js';
-import type { ClaimedRun } from './run-lease.js';
 import type { RunRecorder } from './run-recorder.js';
 import { memberOutcomes, type RunUnit } from './run-units.js';
 import { retryDelayMs, retryPolicy } from './task-policy.js';
@@ -20,8 +21,8 @@ export interface AttemptOptions {
   definition: PipelineDefinition;
   session: EngineSession;
   recorder: RunRecorder;
-  /** Where incremental sources begin, by task. */
-  watermarks: ReadonlyMap<string, string>;
+  /** Of earlier workers. */
+  progress: Progress;
   signal: AbortSignal;
 }
 
@@ -48,34 +49,36 @@ export async function attemptUnit(options: AttemptOptions, unit: RunUnit): Promi
   const [last] = unit.members.slice(-1);
   if (!last) throw new Error(`the unit ${unit.id} has no tasks`);
   const policy = retryPolicy(options.run, options.definition, last);
+  const earlier = unit.members.flatMap(({ id }) => options.progress.get(id) ?? []);
+  const firstAttempt = 1 + Math.max(0, ...earlier.map(({ attempt }) => attempt));
+  let failures = Math.max(0, ...earlier.map((task) => task.failures));
+  let rowsRead = -rowsCounted(unit, options.progress);
   let failed: Failed | undefined;
   let spills = 0;
-  for (let attempt = 1; ; attempt += 1) {
-    await recorder.record(
-      changes(
-        unit.members.map(({ id }) => ({ taskId: id, status: 'RUNNING', attempt })),
-        { state: 'RUNNING' },
-      ),
-    );
+  for (let attempt = firstAttempt; ; attempt += 1) {
+    const running = unit.members.map(({ id }) => ({ taskId: id, status: 'RUNNING' as const, attempt }));
+    await recorder.record(changes(running, { state: 'RUNNING', rowsRead }));
+    rowsRead = 0;
     try {
       const outcome = await execute(options, unit, attempt, spills);
-      return await succeed(recorder, unit, outcome, attempt, failed);
+      return await succeed(options, unit, outcome, attempt, failed);
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       if (signal.aborted) return undefined;
       const taskId = error.taskId ?? unit.id;
       const healing = outcomeOf(failed, 'FAILED');
       recorder.log({ level: 'ERROR', taskId, attempt, message: error.message });
-      const strategy = strategyAgainst(error, attempt - spills < policy.maxAttempts, spills);
+      const strategy = strategyAgainst(error, failures + 1 < policy.maxAttempts, spills);
+      if (strategy !== 'SPILL') failures += 1;
       const status = strategy ? ('HEALING' as const) : ('FAILED' as const);
       const more = { healing, ...(strategy && { state: 'HEALING' as const }) };
-      await recorder.record(changes([{ taskId, status, attempt, error: error.message }], more));
+      await recorder.record(changes([{ taskId, status, attempt, failures, error: error.message }], more));
       if (!strategy) return { taskId, message: error.message };
       const isFirst = failed?.strategy !== strategy;
       failed = { taskId, strategy, reason: error.message, attempt };
       if (strategy === 'SPILL') spills += 1;
       else if (strategy === 'RETRY' || !isFirst) {
-        await delay(retryDelayMs(policy, attempt - spills), undefined, { signal }).catch(() => undefined);
+        await delay(retryDelayMs(policy, failures), undefined, { signal }).catch(() => undefined);
       }
       if (signal.aborted) return undefined;
     }
@@ -88,8 +91,16 @@ function strategyAgainst(error: EngineError, mayRetry: boolean, spills: number):
   return error.kind === 'CONNECTION' ? 'RECONNECT' : 'RETRY';
 }
 
+/** A source that is read once more, because what it gave is lost, must not count twice. */
+function rowsCounted({ members }: RunUnit, progress: Progress): number {
+  return members
+    .map(({ id, kind }) => ({ kind, soFar: progress.get(id) }))
+    .filter(({ kind, soFar }) => kind === 'source' && soFar?.status === 'SUCCESS')
+    .reduce((sum, { soFar }) => sum + (soFar?.rows ?? 0), 0);
+}
+
 function execute(
-  { recorder, session, watermarks, signal }: AttemptOptions,
+  { run, recorder, session, progress, signal }: AttemptOptions,
   { id, task, members }: RunUnit,
   attempt: number,
   outOfMemory: number,
@@ -97,18 +108,20 @@ function execute(
   const signals = [signal];
   const timeoutMs = members.at(-1)?.timeoutMs;
   if (timeoutMs !== undefined) signals.push(AbortSignal.timeout(timeoutMs));
-  const watermark = watermarks.get(id);
+  const watermark = run.watermarks?.[id];
+  const until = readUntil(task, progress.get(id));
   return session.execute(task, {
     signal: AbortSignal.any(signals),
     log: (level, message) => recorder.log({ level, message, taskId: id, attempt }),
     ...(watermark !== undefined && { watermark }),
+    ...(until !== undefined && { until }),
     ...(outOfMemory > 0 && { outOfMemory }),
   });
 }
 
 /** A result that breaks a check of severity ERROR is a failure nobody can heal. */
 async function succeed(
-  recorder: RunRecorder,
+  { run, recorder, progress }: AttemptOptions,
   unit: RunUnit,
   outcome: TaskOutcome,
   attempt: number,
@@ -121,6 +134,8 @@ async function succeed(
   const tasks = memberOutcomes(unit, outcome).map(({ task, known }): TaskChange => {
     if (task.kind === 'source') totals.rowsRead += known.rows ?? 0;
     if (task.kind === 'target') totals.rowsWritten += known.rows ?? 0;
+    const watermark =
+      readUntil(unit.task, progress.get(task.id)) ?? known.watermark ?? run.watermarks?.[task.id];
     const isLast = task.id === unit.id;
     const isBroken = isLast && error !== undefined;
     return {
@@ -130,7 +145,7 @@ async function succeed(
       ...(known.rows !== undefined && { rows: known.rows }),
       ...(known.bytes !== undefined && { bytes: known.bytes }),
       ...(known.columns && { columns: known.columns }),
-      ...(known.watermark !== undefined && { watermark: known.watermark }),
+      ...(watermark !== undefined && { watermark }),
       ...(isLast && checks.length > 0 && { checks }),
       ...(isBroken && { error }),
     };
@@ -158,9 +173,11 @@ export function changes(
   return {
     ...more,
     tasks,
-    messages: tasks.map(({ columns: _columns, checks: _checks, watermark: _watermark, ...body }) => ({
-      type: 'task',
-      body,
-    })),
+    messages: tasks.map(
+      ({ columns: _columns, checks: _checks, watermark: _watermark, failures: _failures, ...body }) => ({
+        type: 'task',
+        body,
+      }),
+    ),
   };
 }

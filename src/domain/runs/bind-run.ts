@@ -1,10 +1,10 @@
 import type { Services } from '../../context.js';
 import { type CompiledDefinition, compileDefinition } from '../pipelines/index.js';
-import type { ClaimedRun } from './run-lease.js';
+import type { ClaimedRun } from './claim-run.js';
 
 type BoundRun = Pick<
   ClaimedRun,
-  'id' | 'parameters' | 'pipelineName' | 'startedAt' | 'workspaceSlug' | 'yamlDefinition'
+  'id' | 'logicalTime' | 'parameters' | 'pipelineName' | 'startedAt' | 'workspaceSlug' | 'yamlDefinition'
 >;
 
 /** Schedules use this zone unless another is given (platform document, What the service does). */
@@ -18,7 +18,7 @@ export function bindRun({ config }: Pick<Services, 'config'>, run: BoundRun): Co
     builtIns: {
       'run.id': run.id,
       'run.startedAt': run.startedAt.toISOString(),
-      'schedule.date': dateOf.format(run.startedAt),
+      'schedule.date': dateOf.format(run.logicalTime),
       'pipeline.name': run.pipelineName,
       'workspace.slug': run.workspaceSlug,
     },

@@ -9,6 +9,7 @@ import { conflict } from '../../errors.js';
 import { runCancelTopic, runTopic } from '../../events/run-topics.js';
 import { transactional } from '../../events/transaction.js';
 import { findInWorkspace } from '../workspace-resource.js';
+import { EXECUTE_RUN } from './run-jobs.js';
 import type { NewRunMessage } from './run-message-body.js';
 import { isFinal, isTaskFinished, runStatus } from './run-status.js';
 
@@ -37,7 +38,7 @@ function requestCancel(
   runId: string,
   overrule: boolean,
 ): Promise<CancelledRun | undefined> {
-  return transactional(context, async ({ em, wakeAfterCommit }) => {
+  return transactional(context, async ({ em, wakeAfterCommit, afterCommit }) => {
     const run = await findInWorkspace(context, Run, runId, { em, lockMode: LockMode.PESSIMISTIC_WRITE });
     if (run.state === 'CANCELLED') return { runId, status: 'CANCELLED', message: 'The run is cancelled' };
     if (isFinal(run.state)) {
@@ -56,7 +57,15 @@ function requestCancel(
     await endAsCancelled(em, run, now);
     wakeAfterCommit(runTopic(runId));
     wakeAfterCommit(runCancelTopic(runId));
+    if (run.startedAt) afterCommit(() => tellNext(context));
     return { runId, status: 'CANCELLED', message: 'The run was cancelled' };
+  });
+}
+
+/** Its place is free for a run that waits; the sweep finds that one as well. */
+async function tellNext({ services, log }: RequestContext): Promise<void> {
+  await services.jobs.enqueue(EXECUTE_RUN, {}).catch((error: unknown) => {
+    log.warn({ err: error }, 'the next run not started yet');
   });
 }
 

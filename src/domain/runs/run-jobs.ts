@@ -1,4 +1,4 @@
-/** Name of the job that executes one run; its payload is { runId }. */
+/** Name of the job that takes up the run that is next, if there is one with a place; its payload is {}. */
 export const EXECUTE_RUN = 'execute-run';
 
 /** Name of the job that says in OpenLineage how far one run has come; its payload is { runId }. */

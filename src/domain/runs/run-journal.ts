@@ -13,6 +13,8 @@ export interface TaskChange {
   taskId: string;
   status: RunTaskStatus;
   attempt: number;
+  /** Attempts that count against the retry policy; as before when absent. */
+  failures?: number;
   error?: string;
   rows?: number;
   bytes?: number;
@@ -55,6 +57,7 @@ WITH held AS (
     "rows_read" = "rows_read" + $7::bigint,
     "rows_written" = "rows_written" + $8::bigint,
     "healing" = "healing" || $9::jsonb,
+    "losses" = CASE WHEN $14::boolean THEN 0 ELSE "losses" END,
     "finished_at" = CASE WHEN $10::boolean THEN $11::timestamptz ELSE "finished_at" END,
     "lease_owner" = CASE WHEN $10::boolean THEN NULL ELSE "lease_owner" END,
     "lease_until" = CASE WHEN $10::boolean THEN NULL ELSE "lease_until" END
@@ -64,16 +67,17 @@ WITH held AS (
   UPDATE "run_task" SET
     "status" = change."status",
     "attempt" = change."attempt",
+    "failures" = coalesce(change."failures", "run_task"."failures"),
     "error" = change."error",
     "rows" = change."rows",
     "bytes" = change."bytes",
     "columns" = change."columns",
     "checks" = change."checks",
-    "watermark" = change."watermark",
+    "watermark" = coalesce(change."watermark", "run_task"."watermark"),
     "started_at" = CASE WHEN change."status" = 'RUNNING' THEN $11::timestamptz ELSE "run_task"."started_at" END,
     "finished_at" = CASE WHEN change."finished" THEN $11::timestamptz END
   FROM held, jsonb_to_recordset($4::jsonb)
-    AS change ("taskId" text, "status" text, "attempt" int, "error" text, "rows" bigint, "bytes" bigint, "columns" jsonb,
+    AS change ("taskId" text, "status" text, "attempt" int, "failures" int, "error" text, "rows" bigint, "bytes" bigint, "columns" jsonb,
       "checks" jsonb, "watermark" text, "finished" boolean)
   WHERE "run_task"."run_id" = held."id" AND "run_task"."task_id" = change."taskId"
 ), mirrored AS (
@@ -122,6 +126,7 @@ export function createRunJournal(options: {
           now(),
           entry.pipelineStatus ?? null,
           entry.keepsWatermarks ?? false,
+          tasks.some(({ status }) => status === 'SUCCESS'),
         ],
       });
       if (result.rowCount === 0) throw new LeaseLost(`run ${runId} is not ours any more`);

@@ -17,13 +17,16 @@ export interface RunTasksOptions extends AttemptOptions {
  * @returns the failures; none when all tasks succeeded or the signal was aborted.
  */
 export async function runTasks(options: RunTasksOptions): Promise<TaskFailure[]> {
-  const { graph, units, done, signal, recorder } = options;
+  const { graph, units, done, progress, signal, recorder } = options;
   const statuses: Statuses = new Map(graph.tasks.map((task) => [task.id, 'PENDING']));
   const set = ({ members }: RunUnit, status: 'RUNNING' | 'SUCCESS' | 'PENDING') => {
     for (const { id } of members) statuses.set(id, status);
   };
   for (const unit of units) if (done.has(unit.id)) set(unit, 'SUCCESS');
-  const failures: TaskFailure[] = [];
+  const failures: TaskFailure[] = [...progress.values()]
+    .filter(({ status }) => status === 'FAILED')
+    .map(({ taskId, error }) => ({ taskId, message: error ?? 'failed' }));
+  for (const { taskId } of failures) statuses.set(taskId, 'FAILED');
   const running = new Map<string, Promise<void>>();
   let broken: unknown;
 

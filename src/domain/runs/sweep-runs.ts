@@ -2,36 +2,32 @@ import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Services } from '../../context.js';
 import { nativePool } from '../../database/native-pool.js';
+import { countClaimable } from './claim-run.js';
+import { runDirectory } from './resume-run.js';
 import { EXECUTE_RUN } from './run-jobs.js';
 
-const BATCH = 200;
+const BATCH = 32;
 
-/** Young runs are still on their way through the queue. */
-const WAITING = `
-SELECT "id" FROM "run"
-WHERE "state" IN ('QUEUED', 'RUNNING', 'HEALING')
-  AND ("lease_until" < now() OR ("lease_until" IS NULL AND "created_at" < now() - interval '5 seconds'))
-ORDER BY "created_at" LIMIT ${BATCH}`;
-
-/** Enqueues what no worker holds: runs whose job was lost, and runs whose worker died. */
+/** Has workers look for runs that none holds: those whose job was lost, and those whose worker died. */
 export async function sweepRuns(services: Services): Promise<void> {
   const pool = await nativePool(services.orm);
-  const { rows } = await pool.query<{ id: string }>(WAITING);
-  for (const { id } of rows) await services.jobs.enqueue(EXECUTE_RUN, { runId: id });
+  const claimable = await countClaimable(pool, services.config, BATCH);
+  for (let count = 0; count < claimable; count += 1) await services.jobs.enqueue(EXECUTE_RUN, {});
   await removeLeftDirectories(services);
 }
 
-/** Directories of runs that ended or were deleted while their worker could not clean up. */
-async function removeLeftDirectories(services: Services): Promise<void> {
-  const directory = path.join(services.config.dataDir, 'runs');
-  const names = await readdir(directory).catch(() => []);
+/** Directories of runs that ended or were deleted while their worker could not clean up, or that nobody has retried. */
+async function removeLeftDirectories({ orm, config, now }: Services): Promise<void> {
+  const names = await readdir(path.join(config.dataDir, 'runs')).catch(() => []);
   if (names.length === 0) return;
-  const pool = await nativePool(services.orm);
+  const pool = await nativePool(orm);
+  const keepSince = new Date(now().getTime() - config.runRetryKeepHours * 3_600_000);
   const { rows } = await pool.query<{ id: string }>(
-    `SELECT "id" FROM "run" WHERE "id"::text = ANY($1) AND "state" IN ('QUEUED', 'RUNNING', 'HEALING')`,
-    [names],
+    `SELECT "id" FROM "run" WHERE "id"::text = ANY($1) AND ("state" IN ('QUEUED', 'RUNNING', 'HEALING')
+       OR ("state" <> 'SUCCESS' AND "finished_at" > $2))`,
+    [names, keepSince],
   );
   const needed = new Set(rows.map((row) => row.id));
   const left = names.filter((name) => !needed.has(name));
-  await Promise.all(left.map((name) => rm(path.join(directory, name), { recursive: true, force: true })));
+  await Promise.all(left.map((name) => rm(runDirectory(config, name), { recursive: true, force: true })));
 }

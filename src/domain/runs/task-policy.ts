@@ -1,5 +1,5 @@
 import type { PipelineDefinition, RetryPolicy, Task } from '../pipelines/index.js';
-import type { ClaimedRun } from './run-lease.js';
+import type { ClaimedRun } from './claim-run.js';
 
 /** Task before YAML before record (completion, Pipeline definition); attempts are maxRetries + 1. */
 export function retryPolicy(run: ClaimedRun, definition: PipelineDefinition, task: Task): RetryPolicy {
@@ -13,9 +13,9 @@ export function retryPolicy(run: ClaimedRun, definition: PipelineDefinition, tas
   );
 }
 
-/** How long to wait after a failed attempt, the first being 1. Milliseconds. */
-export function retryDelayMs(policy: RetryPolicy, attempt: number): number {
-  const delay = policy.type === 'exponential' ? policy.intervalMs * 2 ** (attempt - 1) : policy.intervalMs;
+/** How long to wait after so many failures. Milliseconds. */
+export function retryDelayMs(policy: RetryPolicy, failures: number): number {
+  const delay = policy.type === 'exponential' ? policy.intervalMs * 2 ** (failures - 1) : policy.intervalMs;
   return Math.min(delay, policy.maxIntervalMs ?? Number.POSITIVE_INFINITY);
 }
 

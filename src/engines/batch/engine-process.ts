@@ -161,8 +161,12 @@ export class EngineProcess {
 }
 
 /** What of the hooks is data; the rest are functions of this process. */
-function attemptOf({ watermark, outOfMemory }: TaskHooks): TaskAttempt {
-  return { ...(watermark !== undefined && { watermark }), ...(outOfMemory !== undefined && { outOfMemory }) };
+function attemptOf({ watermark, until, outOfMemory }: TaskHooks): TaskAttempt {
+  return {
+    ...(watermark !== undefined && { watermark }),
+    ...(until !== undefined && { until }),
+    ...(outOfMemory !== undefined && { outOfMemory }),
+  };
 }
 
 async function makeRunDirectory(path: string): Promise<string> {

@@ -14,12 +14,37 @@ export function watermarkOf(context: TaskContext, incremental: Incremental | und
   return context.attempt.watermark ?? incremental.initial?.toString();
 }
 
-/** A condition in DuckDB's SQL; the literal takes the column's own type. */
+/**
+ * The condition that a row is to be read in this attempt, with WHERE; empty for all rows. `compare` writes a comparison
+ * of the column with a watermark in the source's own SQL.
+ */
+export function windowOf(
+  context: TaskContext,
+  incremental: Incremental | undefined,
+  column: string,
+  compare: (operator: '>' | '<=', watermark: string) => string,
+): string {
+  if (!incremental) return '';
+  const { until } = context.attempt;
+  if (until === null) return ' WHERE 1 = 0';
+  const from = watermarkOf(context, incremental);
+  const conditions = from === undefined ? [] : [compare('>', from)];
+  if (until !== undefined) {
+    const below = compare('<=', until);
+    conditions.push(from === undefined ? `(${below} OR ${column} IS NULL)` : below);
+  }
+  return conditions.length > 0 ? ` WHERE ${conditions.join(' AND ')}` : '';
+}
+
+/** The same in DuckDB's SQL; the literal takes the column's own type. */
 export function beyondWatermark(context: TaskContext, incremental: Incremental | undefined): string {
-  const watermark = watermarkOf(context, incremental);
-  return incremental && watermark !== undefined
-    ? ` WHERE ${identifier(incremental.column)} > ${literal(watermark)}`
-    : '';
+  const column = identifier(incremental?.column ?? '');
+  return windowOf(
+    context,
+    incremental,
+    column,
+    (operator, watermark) => `${column} ${operator} ${literal(watermark)}`,
+  );
 }
 
 /** What the next run starts from: the greatest value in the task's result, as text. */

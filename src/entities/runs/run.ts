@@ -58,7 +58,8 @@ export class Run {
     | 'priority'
     | 'rowsRead'
     | 'rowsWritten'
-    | 'state';
+    | 'state'
+    | 'watermarks';
 
   @PrimaryKey({ type: 'uuid' })
   @Field(() => GraphQLUUID, { name: 'runId' })
@@ -119,7 +120,10 @@ export class Run {
 
   /** The run whose failed tasks this one does again; a run is retried once, and then its retry may be. */
   @Property({ type: 'uuid', nullable: true, unique: true })
-  @Field(() => GraphQLUUID, { nullable: true, description: 'The run whose failed tasks this one does again.' })
+  @Field(() => GraphQLUUID, {
+    nullable: true,
+    description: 'The run whose failed tasks this one does again.',
+  })
   retryOf: string | null = null;
 
   /** The first run of a chain of retries: under its id targets remember what was written. */

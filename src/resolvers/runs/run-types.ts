@@ -2,7 +2,7 @@ import { GraphQLDateTime, GraphQLJSONObject, GraphQLSafeInt, GraphQLUUID } from 
 import { Field, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import type { LogLevel } from '../../domain/runs/run-logs.js';
 import { Masked } from '../../entities/masked.js';
-import { RunStatus } from '../../entities/runs/run-enums.js';
+import { RunPriority, RunStatus } from '../../entities/runs/run-enums.js';
 
 export const RunLogLevel = { DEBUG: 'DEBUG', INFO: 'INFO', WARN: 'WARN', ERROR: 'ERROR' } as const;
 registerEnumType(RunLogLevel, { name: 'RunLogLevel', description: 'The least first.' });
@@ -23,6 +23,12 @@ export class RunPipelineInput {
     description: "Of the definition's declared parameters, by id; one it does not declare is an error.",
   })
   parameters?: Record<string, unknown> | null;
+
+  @Field(() => RunPriority, {
+    nullable: true,
+    description: 'Of the runs that wait for a place, the higher go first. MEDIUM when absent.',
+  })
+  priority?: RunPriority | null;
 }
 
 @ObjectType()

@@ -5,6 +5,7 @@ import { cancelRun } from '../../domain/runs/cancel-run.js';
 import { taskErrors, taskStatuses } from '../../domain/runs/describe-tasks.js';
 import { getRun } from '../../domain/runs/get-run.js';
 import { listRuns } from '../../domain/runs/list-runs.js';
+import { retryRun } from '../../domain/runs/retry-run.js';
 import { type LogLevel, runLogs } from '../../domain/runs/run-logs.js';
 import { runStatus } from '../../domain/runs/run-status.js';
 import { startRun } from '../../domain/runs/start-run.js';
@@ -12,7 +13,7 @@ import { tasksOfRun } from '../../domain/runs/tasks-of-run.js';
 import { watchRun } from '../../domain/runs/watch-run.js';
 import { Masked } from '../../entities/masked.js';
 import { Run } from '../../entities/runs/run.js';
-import { RunStatus } from '../../entities/runs/run-enums.js';
+import { RUN_PRIORITIES, RunPriority, RunStatus } from '../../entities/runs/run-enums.js';
 import type { RunMessage } from '../../entities/runs/run-message.js';
 import { Permission } from '../permission.js';
 import {
@@ -74,6 +75,14 @@ export class RunResolver {
     return startRun(context, pipelineId, input ?? {});
   }
 
+  @Mutation(() => Run, {
+    description: 'A new run of one that failed or was cancelled, from the tasks on that did not succeed.',
+  })
+  @Permission({ platform: 'write' })
+  retryRun(@Ctx() context: RequestContext, @Arg('runId', () => GraphQLUUID) runId: string): Promise<Run> {
+    return retryRun(context, runId);
+  }
+
   @Mutation(() => CancelRunResult, { description: 'Returns when the run is CANCELLED, within 5 s.' })
   @Permission({ platform: 'write' })
   cancelRun(
@@ -101,6 +110,11 @@ export class RunResolver {
   @FieldResolver(() => RunStatus)
   overallStatus(@Root() run: Run): RunStatus {
     return runStatus(run.state);
+  }
+
+  @FieldResolver(() => RunPriority)
+  priority(@Root() run: Run): RunPriority {
+    return RUN_PRIORITIES[run.priority] ?? RunPriority.MEDIUM;
   }
 
   @FieldResolver(() => GraphQLJSONObject, { description: 'Task id to status.' })

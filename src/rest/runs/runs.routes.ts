@@ -5,6 +5,7 @@ import {
   GetRunLogsDocument,
   GetRunStatusDocument,
   ListRunsDocument,
+  RetryRunDocument,
   RunPipelineDocument,
   StreamRunDocument,
 } from './runs.generated.js';
@@ -59,6 +60,14 @@ export const runRoutes = routes(import.meta.url, [
     params: { runId: param.uuid() },
     variables: ({ params }) => params,
     status: 200,
+  }),
+  route(RetryRunDocument, {
+    method: 'POST',
+    path: '/api/v1/runs/:runId/retry',
+    tags: ['runs'],
+    params: { runId: param.uuid() },
+    variables: ({ params }) => params,
+    status: 202,
   }),
   route.webSocket(StreamRunDocument, {
     path: '/api/v1/runs/:runId/stream',

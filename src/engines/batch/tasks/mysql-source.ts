@@ -12,7 +12,7 @@ import { MAX_PRECISION } from '../postgres-types.js';
 import { saveResult, withScratchFile } from '../run-files.js';
 import { ScratchLimit } from '../scratch-limit.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
-import { newWatermark, watermarkOf } from '../watermark.js';
+import { newWatermark, windowOf } from '../watermark.js';
 
 interface SourceColumn extends ScratchColumn {
   rule: MysqlReadRule;
@@ -113,16 +113,16 @@ function condition(context: TaskContext, { incremental }: MysqlSourceSpec, colum
       `The source has no column "${incremental.column}" to read incrementally.`,
     );
   }
-  const watermark = watermarkOf(context, incremental);
-  if (watermark === undefined) return '';
   const column = mysqlIdentifier(found.name);
-  if (found.rule.comparedAs === 'number') return ` WHERE ${column} > ${mysqlNumber(watermark)}`;
-  // The greatest value was found by DuckDB, which knows no collation.
-  if (found.rule.comparedAs === 'bytes') {
-    const text = mysqlLiteral(watermark);
-    return ` WHERE CAST(CONVERT(${column} USING utf8mb4) AS BINARY) > CAST(${text} AS BINARY)`;
-  }
-  return ` WHERE ${column} > ${mysqlLiteral(watermark.replace(/\+00$/, ''))}`;
+  return windowOf(context, incremental, column, (operator, watermark) => {
+    if (found.rule.comparedAs === 'number') return `${column} ${operator} ${mysqlNumber(watermark)}`;
+    // The greatest value was found by DuckDB, which knows no collation.
+    if (found.rule.comparedAs === 'bytes') {
+      const text = mysqlLiteral(watermark);
+      return `CAST(CONVERT(${column} USING utf8mb4) AS BINARY) ${operator} CAST(${text} AS BINARY)`;
+    }
+    return `${column} ${operator} ${mysqlLiteral(watermark.replace(/\+00$/, ''))}`;
+  });
 }
 
 /** Rows of the server's bytes become lines, each value quoted and null not. */

@@ -13,7 +13,7 @@ import { ScratchLimit } from '../scratch-limit.js';
 import { literal } from '../sql-text.js';
 import { tableName } from '../table-name.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
-import { newWatermark, watermarkOf } from '../watermark.js';
+import { newWatermark, windowOf } from '../watermark.js';
 
 interface SourceColumn extends ScratchColumn {
   rule: ReadRule;
@@ -75,10 +75,13 @@ function condition(
       `The source has no column "${incremental.column}" to read incrementally.`,
     );
   }
-  const watermark = watermarkOf(context, incremental);
-  if (watermark === undefined) return '';
   const value = column.rule.type === 'VARCHAR' ? `${column.alias}::text COLLATE "C"` : column.alias;
-  return ` WHERE ${value} > ${literal(watermark)}`;
+  return windowOf(
+    context,
+    incremental,
+    column.alias,
+    (operator, watermark) => `${value} ${operator} ${literal(watermark)}`,
+  );
 }
 
 async function describeColumns(context: TaskContext, client: Client, query: string): Promise<SourceColumn[]> {
