@@ -53,7 +53,10 @@ describe('migrations', () => {
 
   it.each([
     ['event_unsequenced', /ON public\.event USING btree \(.*\) WHERE \(seq IS NULL\)$/],
-    ['run_unfinished', /ON public\.run USING btree \(lease_until\) WHERE \(state = ANY \(ARRAY\['QUEUED'/],
+    [
+      'run_active',
+      /ON public\.run USING btree \(lease_until\) WHERE .*QUEUED.* AND \(started_at IS NOT NULL\)/,
+    ],
     ['ticket_tags_index', /ON public\.ticket USING gin \(tags\)$/],
     ['ticket_search_text_index', /ON public\.ticket USING gin \(search_text\)$/],
   ])('make the index %s', async (name, definition) => {
