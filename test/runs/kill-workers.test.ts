@@ -49,9 +49,10 @@ afterAll(async () => {
 /** Another worker need not wait until the lease of the dead one runs out. */
 async function handOver(runId: string): Promise<void> {
   const em = house.app.services.orm.em.fork();
-  await em.execute(`UPDATE "run" SET "lease_until" = now() WHERE "id" = ? AND "lease_until" IS NOT NULL`, [
-    runId,
-  ]);
+  await em.execute(
+    `UPDATE "run" SET "lease_until" = now() - interval '1 second' WHERE "id" = ? AND "lease_until" IS NOT NULL`,
+    [runId],
+  );
   await house.app.services.jobs.enqueue(EXECUTE_RUN, {});
 }
 

@@ -63,5 +63,7 @@ export function holdLease(options: {
  * database starts after a crash, and waiting for its own old leases would help nobody.
  */
 export async function forfeitLeases(pool: Pool): Promise<void> {
-  await pool.query('UPDATE "run" SET "lease_until" = now() WHERE "lease_owner" IS NOT NULL');
+  await pool.query(
+    `UPDATE "run" SET "lease_until" = now() - interval '1 second' WHERE "lease_owner" IS NOT NULL`,
+  );
 }
