@@ -132,6 +132,19 @@ target: { id: t, type: postgres, connection: warehouse, table: ${table}, mode: A
       rowsWritten: 0,
     });
   });
+
+  it('begins anew when the pipeline is made to read another table, and goes on after any other change', async () => {
+    await house.warehouse.query('CREATE TABLE public.log2 AS SELECT 1 AS id');
+    const pipelineId = await house.createPipeline(yaml('public.both'));
+    const change = (yamlDefinition: string) =>
+      house.engineer('PUT', `/api/v1/pipelines/${pipelineId}`, { yamlDefinition });
+    expect((await finish(pipelineId)).rowsRead).toBe(3);
+    await change(yaml('public.both').replace('+ 1', '+ 2'));
+    expect((await finish(pipelineId)).rowsRead).toBe(0);
+    await change(yaml('public.both').replace('public.log', 'public.log2'));
+    expect((await finish(pipelineId)).rowsRead).toBe(1);
+    expect((await finish(pipelineId)).rowsRead).toBe(0);
+  });
 });
 
 describe('a graph on one connection', () => {

@@ -10,6 +10,7 @@ import type { JournalEntry, TaskChange } from './run-journal.js';
 import type { RunRecorder } from './run-recorder.js';
 import { memberOutcomes, type RunUnit } from './run-units.js';
 import { retryDelayMs, retryPolicy } from './task-policy.js';
+import { beginsAt } from './watermarks.js';
 
 export interface TaskFailure {
   taskId: string;
@@ -108,7 +109,7 @@ function execute(
   const signals = [signal];
   const timeoutMs = members.at(-1)?.timeoutMs;
   if (timeoutMs !== undefined) signals.push(AbortSignal.timeout(timeoutMs));
-  const watermark = run.watermarks?.[id];
+  const watermark = beginsAt(run.watermarks, task);
   const until = readUntil(task, progress.get(id));
   return session.execute(task, {
     signal: AbortSignal.any(signals),
@@ -135,7 +136,7 @@ async function succeed(
     if (task.kind === 'source') totals.rowsRead += known.rows ?? 0;
     if (task.kind === 'target') totals.rowsWritten += known.rows ?? 0;
     const watermark =
-      readUntil(unit.task, progress.get(task.id)) ?? known.watermark ?? run.watermarks?.[task.id];
+      readUntil(task, progress.get(task.id)) ?? known.watermark ?? beginsAt(run.watermarks, task);
     const isLast = task.id === unit.id;
     const isBroken = isLast && error !== undefined;
     return {

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { Config } from '../../config.js';
 import { nativeTypes } from '../../database/native-pool.js';
+import type { RunWatermark } from '../../entities/runs/run.js';
 import { LEASE_SECONDS } from './run-lease.js';
 
 /** How many runs may be under way at once. */
@@ -22,7 +23,7 @@ export interface ClaimedRun {
   retryOf: string | null;
   firstRunId: string | null;
   /** Where incremental sources begin, by task id; null where the run has none that count. */
-  watermarks: Record<string, string> | null;
+  watermarks: Record<string, RunWatermark> | null;
   /** Another run has read on meanwhile: only a retry can find that. */
   isOvertaken: boolean;
   /** Workers in a row that went silent with the run and had finished no task of it. */
@@ -61,7 +62,8 @@ WITH active AS MATERIALIZED (
 
 /** Where the incremental sources of a pipeline stopped, by task id. */
 const WATERMARKS_OF = (pipelineId: string): string =>
-  `(SELECT coalesce(jsonb_object_agg("task_id", "value"), '{}') FROM "source_watermark" WHERE "pipeline_id" = ${pipelineId})`;
+  `(SELECT coalesce(jsonb_object_agg("task_id", jsonb_build_object('value', "value", 'source', "source")), '{}')
+    FROM "source_watermark" WHERE "pipeline_id" = ${pipelineId})`;
 
 const CLAIM = `${candidates(LOCKED)}, claimed AS (
   UPDATE "run" SET

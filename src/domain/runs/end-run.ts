@@ -1,10 +1,13 @@
 import { rm } from 'node:fs/promises';
 import type { Pool } from 'pg';
 import type { Config } from '../../config.js';
+import type { TaskGraph } from '../pipelines/index.js';
 import type { TaskFailure } from './attempt-unit.js';
 import type { ClaimedRun } from './claim-run.js';
 import { runDirectory } from './resume-run.js';
+import type { JournalEntry } from './run-journal.js';
 import type { RunRecorder } from './run-recorder.js';
+import { watermarkSources } from './watermarks.js';
 
 /** Why the run's signal was aborted. */
 export type Stop = 'cancelled' | 'lost' | 'draining' | 'timeout';
@@ -22,6 +25,7 @@ const TIMED_OUT = 'The run took longer than its timeout';
 /** Ends a run whose tasks have come to rest, unless it is only put down for another worker. */
 export async function conclude(
   end: RunEnd,
+  graph: TaskGraph,
   signal: AbortSignal,
   failures: readonly TaskFailure[],
 ): Promise<void> {
@@ -31,7 +35,11 @@ export async function conclude(
   if (reason === 'timeout') return stop(end, 'FAILED', TIMED_OUT);
   const [failure] = failures;
   if (failure) return finish(end, { state: 'FAILED', error: `${failure.taskId}: ${failure.message}` });
-  return finish(end, { state: 'SUCCESS', warned: await hasWarnings(end) });
+  return finish(end, {
+    state: 'SUCCESS',
+    warned: await hasWarnings(end),
+    ...(end.run.isExclusive && { watermarkSources: watermarkSources(graph) }),
+  });
 }
 
 /** Whether a check of severity WARNING failed; one of severity ERROR would have failed its task. */
@@ -70,18 +78,22 @@ const endings = {
   CANCELLED: { status: 'CANCELLED', pipelineStatus: 'CANCELLED' },
 } as const;
 
+interface Ending extends Pick<JournalEntry, 'error' | 'watermarkSources'> {
+  state: keyof typeof endings;
+  warned?: boolean;
+}
+
 export async function finish(
   { run, recorder, config }: RunEnd,
-  { state, error, warned = false }: { state: keyof typeof endings; error?: string; warned?: boolean },
+  { state, warned = false, ...more }: Ending,
 ): Promise<void> {
   const { status, pipelineStatus } = endings[state];
-  const reason = error === undefined ? {} : { error };
+  const reason = more.error === undefined ? {} : { error: more.error };
   await recorder.record({
     state,
-    ...reason,
+    ...more,
     pipelineStatus: warned ? 'WARNING' : pipelineStatus,
     finished: true,
-    keepsWatermarks: state === 'SUCCESS' && run.isExclusive,
     messages: [{ type: 'run', body: { status, ...reason } }],
   });
   // Not before: until then another worker may go on from here, and would read anew what targets have taken already.

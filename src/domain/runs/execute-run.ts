@@ -115,7 +115,7 @@ async function carryOut(services: Services, end: RunEnd, stopping: AbortControll
   );
   try {
     const failures = await executeGraph(services, end, plan, stopping.signal);
-    await conclude(end, stopping.signal, failures);
+    await conclude(end, plan.graph, stopping.signal, failures);
   } finally {
     clearTimeout(timer);
   }

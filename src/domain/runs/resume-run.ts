@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Pool } from 'pg';
 import type { Config } from '../../config.js';
 import { nativeTypes } from '../../database/native-pool.js';
+import type { TaskSpec } from '../../engines/task-spec.js';
 import type { RunTaskStatus } from '../../entities/runs/run-enums.js';
 import type { ClaimedRun } from './claim-run.js';
 import type { RunUnit } from './run-units.js';
@@ -83,7 +84,7 @@ export async function finishedUnits(
  * watermark, or null when it gave nothing. Undefined for one that may read all there is.
  */
 export function readUntil(
-  { spec }: RunUnit['task'],
+  { spec }: { spec: TaskSpec },
   soFar: TaskSoFar | undefined,
 ): string | null | undefined {
   if (soFar?.status !== 'SUCCESS' || !('incremental' in spec) || spec.incremental === undefined)

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { platformCaller, type RequestContext } from '../../context.js';
@@ -58,11 +59,8 @@ async function requireRetryable(em: EntityManager, run: Run): Promise<void> {
   if (retry) throw conflict('The run has been retried already', { retriedBy: retry.id });
   if (run.watermarks === null) return;
   const reached = await em.find(SourceWatermark, { pipelineId: run.pipelineId });
-  const began = run.watermarks;
-  if (
-    reached.length !== Object.keys(began).length ||
-    reached.some(({ taskId, value }) => began[taskId] !== value)
-  )
+  const now = Object.fromEntries(reached.map(({ taskId, value, source }) => [taskId, { value, source }]));
+  if (!isDeepStrictEqual(now, run.watermarks))
     throw conflict('A later run has already read what the incremental sources of this run were to read', {
       pipelineId: run.pipelineId,
     });

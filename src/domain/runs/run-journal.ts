@@ -32,8 +32,8 @@ export interface JournalEntry {
   pipelineStatus?: PipelineStatus;
   /** The run has ended: it is stamped and its lease given back. */
   finished?: boolean;
-  /** What its incremental sources have read counts for the pipeline from now on. */
-  keepsWatermarks?: boolean;
+  /** Incremental sources that read on from here at the next run of the pipeline: task id to what they read. */
+  watermarkSources?: Record<string, string>;
   tasks?: TaskChange[];
   /** At least one: whoever watches the run is told of every change. */
   messages: NewRunMessage[];
@@ -83,11 +83,12 @@ WITH held AS (
 ), mirrored AS (
   UPDATE "pipeline" SET "status" = $12::text FROM held WHERE "pipeline"."id" = held."pipeline_id" AND $12::text IS NOT NULL
 ), watermarks AS (
-  INSERT INTO "source_watermark" ("pipeline_id", "task_id", "value", "updated_at")
-  SELECT held."pipeline_id", read."task_id", read."watermark", $11::timestamptz
+  INSERT INTO "source_watermark" ("pipeline_id", "task_id", "value", "source", "updated_at")
+  SELECT held."pipeline_id", read."task_id", read."watermark", what."source", $11::timestamptz
   FROM held JOIN "run_task" AS read ON read."run_id" = held."id" AND read."watermark" IS NOT NULL
-  WHERE $13::boolean
-  ON CONFLICT ("pipeline_id", "task_id") DO UPDATE SET "value" = excluded."value", "updated_at" = excluded."updated_at"
+  JOIN jsonb_each_text($13::jsonb) AS what ("taskId", "source") ON what."taskId" = read."task_id"
+  ON CONFLICT ("pipeline_id", "task_id")
+    DO UPDATE SET "value" = excluded."value", "source" = excluded."source", "updated_at" = excluded."updated_at"
 )
 INSERT INTO "run_message" ("run_id", "seq", "type", "body", "timestamp")
 SELECT held."id", held."before" + message."position", message."value" ->> 'type', message."value" -> 'body', $11::timestamptz
@@ -125,7 +126,7 @@ export function createRunJournal(options: {
           entry.finished ?? false,
           now(),
           entry.pipelineStatus ?? null,
-          entry.keepsWatermarks ?? false,
+          JSON.stringify(entry.watermarkSources ?? {}),
           tasks.some(({ status }) => status === 'SUCCESS'),
         ],
       });

@@ -4,8 +4,9 @@ import { Pipeline } from '../../entities/pipelines/pipeline.js';
 import type { Run } from '../../entities/runs/run.js';
 import { DEFAULT_PRIORITY, RUN_PRIORITIES, type RunPriority } from '../../entities/runs/run-enums.js';
 import { transactional } from '../../events/transaction.js';
-import { checkParameters, compileDefinition, requireRunnable, type TaskGraph } from '../pipelines/index.js';
+import { checkParameters, compileDefinition, requireRunnable } from '../pipelines/index.js';
 import { findInWorkspace } from '../workspace-resource.js';
+import { watermarkSources } from './watermarks.js';
 import { writeRun } from './write-run.js';
 
 export interface StartRun {
@@ -48,14 +49,11 @@ export async function startRun(context: RequestContext, pipelineId: string, inpu
         engine: graph.engine,
         priority: input.priority ? RUN_PRIORITIES.indexOf(input.priority) : DEFAULT_PRIORITY,
         // A definition that counts for one run alone begins where it says, and moves nothing.
-        isExclusive: yamlDefinition === pipeline.yamlDefinition && readsOn(graph),
+        isExclusive:
+          yamlDefinition === pipeline.yamlDefinition && Object.keys(watermarkSources(graph)).length > 0,
         triggeredBy: input.triggeredBy ?? caller.subject,
       },
       graph.tasks.map(({ id: taskId }) => ({ taskId })),
     );
   });
-}
-
-function readsOn({ tasks }: TaskGraph): boolean {
-  return tasks.some(({ spec }) => 'incremental' in spec && spec.incremental !== undefined);
 }

@@ -15,6 +15,7 @@ import { Migration20261121025611_pipeline_lifecycle_stage } from './Migration202
 import { Migration20261121030221_webhook_delivery_log } from './Migration20261121030221_webhook_delivery_log.js';
 import { Migration20261121034706_runs_parameters_checks_lineage } from './Migration20261121034706_runs_parameters_checks_lineage.js';
 import { Migration20261121045950_run_queue_and_retries } from './Migration20261121045950_run_queue_and_retries.js';
+import { Migration20261121052257_watermark_sources } from './Migration20261121052257_watermark_sources.js';
 
 /** Written by scripts/create-migration.ts. The names are what the database remembers: never rename one. */
 export const migrations = [
@@ -50,4 +51,5 @@ export const migrations = [
     name: 'Migration20261121045950_run_queue_and_retries',
     class: Migration20261121045950_run_queue_and_retries,
   },
+  { name: 'Migration20261121052257_watermark_sources', class: Migration20261121052257_watermark_sources },
 ];

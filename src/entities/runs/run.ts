@@ -29,6 +29,12 @@ export class RunHealing {
   outcome!: string;
 }
 
+/** How far an incremental source was read, and what it read. */
+export interface RunWatermark {
+  value: string;
+  source: string;
+}
+
 /** Spread it: MikroORM writes into the object it is given. */
 const timestamp = { type: 'datetime', columnType: 'timestamptz(3)' } as const;
 
@@ -116,7 +122,7 @@ export class Run {
 
   /** Where the incremental sources of an exclusive run begin, by task id; set once, when a worker first takes it up. */
   @Property({ type: 'json', nullable: true })
-  watermarks: Record<string, string> | null = null;
+  watermarks: Record<string, RunWatermark> | null = null;
 
   /** The run whose failed tasks this one does again; a run is retried once, and then its retry may be. */
   @Property({ type: 'uuid', nullable: true, unique: true })

@@ -13,6 +13,10 @@ export class SourceWatermark {
   @Property({ type: 'text' })
   value!: string;
 
+  /** What was read: the table and column, as src/domain/runs/watermarks.ts writes them. */
+  @Property({ type: 'text', default: '' })
+  source!: string;
+
   @Property({ type: 'datetime', columnType: 'timestamptz(3)' })
   updatedAt!: Date;
 }
