@@ -21,6 +21,8 @@ export interface JobDefinition {
   readonly name: string;
   /** How many of them one worker runs at a time; at most, and by default, the worker's own concurrency. */
   readonly concurrency: number | undefined;
+  /** May take hours: a worker with several places keeps one free of such jobs, so that mails need not wait for them. */
+  readonly isLong: boolean;
   /** A cron expression, or milliseconds between two runs; one run at a time over all workers. */
   readonly every: string | number | undefined;
   readonly lockLifetimeMs: number;
@@ -45,12 +47,22 @@ export function defineJob<Schema extends z.ZodType>(specification: {
   name: string;
   payload: Schema;
   concurrency?: number;
+  isLong?: boolean;
   every?: string | number;
   lockLifetimeMs: number;
   retry?: JobRetry;
   run(payload: z.output<Schema>, tools: JobTools): Promise<void>;
 }): JobDefinition {
-  const { name, payload: schema, concurrency, every, lockLifetimeMs, retry = ONCE, run } = specification;
+  const {
+    name,
+    payload: schema,
+    concurrency,
+    isLong = false,
+    every,
+    lockLifetimeMs,
+    retry = ONCE,
+    run,
+  } = specification;
   if (lockLifetimeMs < MIN_LOCK_LIFETIME_MS || lockLifetimeMs > MAX_LOCK_LIFETIME_MS)
     throw new TypeError(
       `Job ${name}: lockLifetimeMs must be ${MIN_LOCK_LIFETIME_MS} to ${MAX_LOCK_LIFETIME_MS}`,
@@ -68,6 +80,7 @@ export function defineJob<Schema extends z.ZodType>(specification: {
   return {
     name,
     concurrency,
+    isLong,
     every,
     lockLifetimeMs,
     retry,

@@ -50,7 +50,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
   const notifications = new WakeNotifications(services.wake, role === 'api' ? [] : [...byName.keys()]);
   const repository = boundRepository(
     store.repository,
-    { total: concurrency, perJob: concurrencies(definitions) },
+    { total: concurrency, perJob: concurrencies(definitions, concurrency) },
     (jobName) => notifications.due(jobName),
   );
   const agenda = createAgenda(repository, notifications);
@@ -176,9 +176,13 @@ function createAgenda(repository: JobRepository, notificationChannel: WakeNotifi
   });
 }
 
-function concurrencies(definitions: readonly JobDefinition[]): Map<string, number> {
+/** How many of each job one worker runs at a time. */
+function concurrencies(definitions: readonly JobDefinition[], total: number): Map<string, number> {
   return new Map(
-    definitions.flatMap(({ name, concurrency }) => (concurrency === undefined ? [] : [[name, concurrency]])),
+    definitions.map(({ name, concurrency = total, isLong }) => [
+      name,
+      isLong ? Math.max(1, Math.min(concurrency, total - 1)) : concurrency,
+    ]),
   );
 }
 
