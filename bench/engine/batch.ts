@@ -14,7 +14,7 @@ type GraphTask = import('../../src/engines/engine.js').GraphTask;
 
 const TASKS = 40;
 const TASK_TARGET_MS = 30;
-const ROUNDS = 3;
+const ROUNDS = 7;
 const THREADS = 2;
 const MEMORY_MB = 1_000;
 const rows = Number(process.argv[2] ?? 2_000_000);

@@ -17,11 +17,16 @@ export function resultOf(context: TaskContext, taskId: string): string {
   return `read_parquet(${fileLiteral(resultPath(context, taskId))})`;
 }
 
-/** The only input of a target. */
-export function inputOf(context: TaskContext): string {
+/** The file of the only input of a target. */
+export function inputPath(context: TaskContext): string {
   const [input] = context.task.inputs;
   if (input === undefined) throw new Error(`Target ${context.task.id} has no input.`);
-  return resultOf(context, input);
+  return resultPath(context, input);
+}
+
+/** A FROM clause over the only input of a target. */
+export function inputOf(context: TaskContext): string {
+  return `read_parquet(${fileLiteral(inputPath(context))})`;
 }
 
 /** Names and DuckDB types of what may stand behind FROM: a table, a view, a reader, a SELECT in parentheses. */
@@ -75,12 +80,34 @@ const EXACT_TYPES: ReadonlyMap<string, string> = new Map([
 
 /** A SELECT over `from` whose columns Parquet keeps exactly; a number that DECIMAL cannot hold fails the task. */
 export async function exactSelect(connection: DuckDBConnection, from: string): Promise<string> {
-  const replaced = (await describeColumns(connection, from)).flatMap(({ name, type }) => {
+  return exactly(from, await describeColumns(connection, from));
+}
+
+function exactly(from: string, columns: readonly ResultColumn[]): string {
+  const replaced = columns.flatMap(({ name, type }) => {
     const exact = EXACT_TYPES.get(type);
     const column = identifier(name);
     return exact ? [`CAST(${column} AS ${exact}) AS ${column}`] : [];
   });
   return replaced.length > 0 ? `SELECT * REPLACE (${replaced.join(', ')}) FROM ${from}` : `FROM ${from}`;
+}
+
+/** Makes that SELECT a temporary view, looking at the files behind `from` but once; returns its columns. */
+export async function createExactView(
+  connection: DuckDBConnection,
+  view: string,
+  from: string,
+): Promise<ResultColumn[]> {
+  await connection.run(`CREATE TEMP VIEW ${identifier(view)} AS FROM ${from}`);
+  const read = await connection.runAndReadAll(
+    'SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = $1 ORDER BY column_index',
+    [view],
+  );
+  const columns = read.getRows().map(([name, type]) => ({ name: String(name), type: String(type) }));
+  const select = exactly(from, columns);
+  if (select !== `FROM ${from}`)
+    await connection.run(`CREATE OR REPLACE TEMP VIEW ${identifier(view)} AS ${select}`);
+  return columns.map(({ name, type }) => ({ name, type: EXACT_TYPES.get(type) ?? type }));
 }
 
 /** DuckDB's COPY into a file; returns the number of rows. */

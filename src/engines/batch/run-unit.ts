@@ -5,7 +5,7 @@ import type { FileSourceSpec } from '../task-spec.js';
 import { toEngineError } from './classify-error.js';
 import { countedCopy, countRows, type PlanNode, scannedRows } from './counted-copy.js';
 import { isReadInPlace } from './plan-units.js';
-import { describeColumns, exactSelect, resultOf, saveResult } from './run-files.js';
+import { createExactView, describeColumns, resultOf, saveResult } from './run-files.js';
 import { countReferences } from './select-only.js';
 import { sourceFiles } from './source-files.js';
 import { identifier } from './sql-text.js';
@@ -25,24 +25,36 @@ interface Bound {
   unit: readonly EngineTask[];
   ids: Set<string>;
   sources: SourceInPlace[];
+  /** Sources whose views are stand-ins with the same columns and no rows. */
+  closed: Set<string>;
   outcomes: Record<string, WithinOutcome>;
 }
 
 /**
  * Carries out a transformation and the tasks within it as one statement: each inner task becomes a view under its id,
  * so that only the last result is written. An error names the inner task it can be traced to.
+ *
+ * Whatever binds a view over a CSV looks at a sample of the file again (17 ms each), so the steps are bound over
+ * stand-ins, and the files come in their place at the end.
  */
 export function runUnit(context: TaskContext): Promise<TaskOutcome> {
   const { task } = context;
   const within = task.within ?? [];
   return withDuckDb(context, 'sandbox', async (connection) => {
-    const bound: Bound = { unit: [...within, task], ids: new Set(), sources: [], outcomes: {} };
+    const bound: Bound = {
+      unit: [...within, task],
+      ids: new Set(),
+      sources: [],
+      closed: new Set(),
+      outcomes: {},
+    };
     for (const inner of within) {
       await bindInner({ ...context, task: inner }, connection, bound).catch((error: unknown) => {
         throw traced(error, inner);
       });
     }
     const select = await transformationSelect(context, connection, bound.ids);
+    await openSources(connection, bound);
     let plan: PlanNode = {};
     const saved = await saveResult(context, connection, select, async (...copy) => {
       const counted = await countedCopy(...copy);
@@ -60,12 +72,17 @@ export function runUnit(context: TaskContext): Promise<TaskOutcome> {
 
 async function bindInner(context: TaskContext, connection: DuckDBConnection, bound: Bound): Promise<void> {
   const { id, spec } = context.task;
-  const select = isReadInPlace(spec)
+  const { select, standIn } = isReadInPlace(spec)
     ? await readInPlace(context, connection, spec, bound)
-    : await transformationSelect(context, connection, bound.ids);
+    : { select: await transformationSelect(context, connection, bound.ids) };
   // What is read twice would be computed twice, and need not give the same rows.
-  const kind = (await isReadTwice(connection, id, bound.unit)) ? 'TABLE' : 'VIEW';
-  await connection.run(`CREATE TEMP ${kind} ${identifier(id)} AS ${select}`);
+  if (await isReadTwice(connection, id, bound.unit)) {
+    await openSources(connection, bound);
+    await connection.run(`CREATE TEMP TABLE ${identifier(id)} AS ${select}`);
+  } else {
+    await connection.run(`CREATE TEMP VIEW ${identifier(id)} AS ${standIn ?? select}`);
+    if (standIn !== undefined) bound.closed.add(id);
+  }
   bound.ids.add(id);
   bound.outcomes[id] ??= { columns: await describeColumns(connection, identifier(id)) };
 }
@@ -76,16 +93,30 @@ async function readInPlace(
   connection: DuckDBConnection,
   spec: FileSourceSpec,
   { sources, outcomes }: Bound,
-): Promise<string> {
+): Promise<{ select: string; standIn?: string }> {
   const { id } = context.task;
   const files = await sourceFiles(spec, context.options);
   if (!context.instances.canReadInPlace(files)) {
     const { rows, columns = [] } = await runFileSource(context, spec);
     outcomes[id] = { rows, columns };
-    return `FROM ${resultOf(context, id)}`;
+    return { select: `FROM ${resultOf(context, id)}` };
   }
   sources.push({ taskId: id, spec, files });
-  return exactSelect(connection, fileReader(spec, files));
+  const columns = await createExactView(connection, filesOf(id), fileReader(spec, files));
+  const nulls = columns.map(({ name, type }) => `NULL::${type} AS ${identifier(name)}`);
+  return { select: `FROM ${identifier(filesOf(id))}`, standIn: `SELECT ${nulls.join(', ')} WHERE false` };
+}
+
+/** Holds a space, which no task id may, so the author's SQL cannot name it. */
+const filesOf = (id: string): string => `files of ${id}`;
+
+/** Puts the sources where their stand-ins are; to rename a view does not bind it. */
+async function openSources(connection: DuckDBConnection, { closed }: Bound): Promise<void> {
+  for (const id of closed) {
+    await connection.run(`DROP VIEW ${identifier(id)}`);
+    await connection.run(`ALTER VIEW ${identifier(filesOf(id))} RENAME TO ${identifier(id)}`);
+  }
+  closed.clear();
 }
 
 async function isReadTwice(

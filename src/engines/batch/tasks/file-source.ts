@@ -108,11 +108,12 @@ async function reject(
 
 /** A FROM clause over the files. */
 export function fileReader(spec: FileSourceSpec, files: readonly string[]): string {
-  // Without hive_partitioning = false a directory named a=b on the way would add a column.
+  // Without hive_partitioning = false a directory named a=b on the way would add a column. To unite by name makes CSV
+  // twice as slow (DuckDB 1.5.6, 10,000,000 rows), also where there is but one file.
   const shared = [
     `[${files.map(fileLiteral).join(', ')}]`,
     'hive_partitioning = false',
-    'union_by_name = true',
+    ...(files.length > 1 ? ['union_by_name = true'] : []),
   ];
   switch (spec.format) {
     case 'parquet':

@@ -1,12 +1,13 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { constants, copyFile, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TaskOutcome } from '../../engine.js';
 import { EngineError } from '../../engine-error.js';
 import type { FileTargetSpec } from '../../task-spec.js';
 import { rulesOf } from '../connected-files.js';
+import { countRows } from '../counted-copy.js';
 import { writeDurably } from '../durable-file.js';
 import { type FileRules, writablePath } from '../file-paths.js';
-import { copyTo, describeColumns, inputOf, withScratchFile } from '../run-files.js';
+import { copyTo, describeColumns, inputOf, inputPath, withScratchFile } from '../run-files.js';
 import { type S3Target, uploadObject } from '../s3-files.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
 
@@ -34,6 +35,7 @@ export async function runFileTarget(context: TaskContext, spec: FileTargetSpec):
 
 async function writeFile(context: TaskContext, spec: FileTargetSpec, rules: FileRules): Promise<TaskOutcome> {
   const file = await fileToWrite(context, spec, rules);
+  if (spec.format === 'parquet') return copyResult(context, file);
   return withDuckDb(context, 'loader', async (connection) => {
     let rows = 0;
     const bytes = await writeDurably(file, async (path) => {
@@ -41,6 +43,19 @@ async function writeFile(context: TaskContext, spec: FileTargetSpec, rules: File
     });
     return { rows, bytes, output: file, columns: await describeColumns(connection, inputOf(context)) };
   });
+}
+
+/** A result is Parquet already, compressed and divided as a target's is. */
+async function copyResult(context: TaskContext, file: string): Promise<TaskOutcome> {
+  const bytes = await writeDurably(file, (path) =>
+    copyFile(inputPath(context), path, constants.COPYFILE_FICLONE),
+  );
+  return withDuckDb(context, 'sandbox', async (connection) => ({
+    rows: await countRows(connection, inputOf(context)),
+    bytes,
+    output: file,
+    columns: await describeColumns(connection, inputOf(context)),
+  }));
 }
 
 /** Written whole on this machine first, since an object cannot be mended. */
