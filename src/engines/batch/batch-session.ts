@@ -30,9 +30,9 @@ export class BatchSession implements EngineSession {
 
   async execute(task: EngineTask, hooks: TaskHooks): Promise<TaskOutcome> {
     if (hooks.signal.aborted) throw abortError(hooks.signal);
-    const connection = await this.#connectionOf(task, hooks.signal);
+    const connections = await this.#connectionsOf(task, hooks.signal);
     const child = await this.#livingProcess();
-    return child.execute(task, connection, hooks);
+    return child.execute(task, connections, hooks);
   }
 
   async close(): Promise<void> {
@@ -53,6 +53,15 @@ export class BatchSession implements EngineSession {
         return this.#process;
       }
     }
+  }
+
+  async #connectionsOf(task: EngineTask, signal: AbortSignal): Promise<Record<string, ConnectionTarget>> {
+    const connections: Record<string, ConnectionTarget> = {};
+    for (const each of [...(task.within ?? []), task]) {
+      const connection = await this.#connectionOf(each, signal);
+      if (connection) connections[each.id] = connection;
+    }
+    return connections;
   }
 
   async #connectionOf(task: EngineTask, signal: AbortSignal): Promise<ConnectionTarget | undefined> {

@@ -31,7 +31,7 @@ async function execute({
   id,
   task,
   attempt,
-  connection,
+  connections,
 }: Extract<ToChild, { type: 'execute' }>): Promise<void> {
   const controller = new AbortController();
   running.set(id, controller);
@@ -40,7 +40,8 @@ async function execute({
     const outcome = await runTask({
       task,
       attempt,
-      connection,
+      connection: connections[task.id],
+      connections,
       instances,
       options: instances.options,
       signal: controller.signal,

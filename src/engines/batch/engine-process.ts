@@ -77,7 +77,7 @@ export class EngineProcess {
 
   execute(
     task: EngineTask,
-    connection: ConnectionTarget | undefined,
+    connections: Readonly<Record<string, ConnectionTarget>>,
     hooks: TaskHooks,
   ): Promise<TaskOutcome> {
     if (hooks.signal.aborted) return Promise.reject(abortError(hooks.signal));
@@ -91,7 +91,7 @@ export class EngineProcess {
     hooks.signal.addEventListener('abort', onAbort, { once: true });
     return new Promise<TaskOutcome>((resolve, reject) => {
       this.#pending.set(id, { hooks, resolve, reject });
-      this.#send({ type: 'execute', id, task, attempt: attemptOf(hooks), ...(connection && { connection }) });
+      this.#send({ type: 'execute', id, task, attempt: attemptOf(hooks), connections });
     }).finally(() => {
       clearTimeout(grace);
       hooks.signal.removeEventListener('abort', onAbort);

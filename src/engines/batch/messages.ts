@@ -19,7 +19,8 @@ export type ToChild =
       id: number;
       task: EngineTask;
       attempt: TaskAttempt;
-      connection?: ConnectionTarget;
+      /** By the ids of the task and of those within it. */
+      connections: Readonly<Record<string, ConnectionTarget>>;
     }
   | { type: 'cancel'; id: number }
   | { type: 'close' };

@@ -5,8 +5,9 @@ import type { FileSourceSpec, TaskSpec } from '../task-spec.js';
 const MAX_WITHIN = 15;
 
 /**
- * Puts a file source or a transformation into the one task that reads it, when nothing else waits for it: DuckDB then
- * streams through them all at once, and no intermediate result is written. `tasks` are in topological order.
+ * Puts a file source or a transformation into the one transformation that reads it, when nothing else waits for it:
+ * DuckDB then streams through them all at once, and no intermediate result is written. In the same way a PostgreSQL
+ * source goes into a PostgreSQL target that appends. `tasks` are in topological order.
  */
 export function planUnits(tasks: readonly GraphTask[]): EngineTask[] {
   const byId = new Map(tasks.map((task) => [task.id, task]));
@@ -23,11 +24,12 @@ export function planUnits(tasks: readonly GraphTask[]): EngineTask[] {
   const withinOf = new Map<string, EngineTask[]>();
   const taken = new Set<string>();
   for (const task of tasks) {
-    if (!isComputedInPlace(task.spec)) continue;
+    const takes = takesInOf(task.spec);
+    if (!takes) continue;
     const within: EngineTask[] = [];
     for (const input of task.inputs) {
       const inner = byId.get(input);
-      if (!inner || dependents.get(input)?.length !== 1 || compared.has(input) || !canBeWithin(inner))
+      if (!inner || dependents.get(input)?.length !== 1 || compared.has(input) || !canBeWithin(inner, takes))
         continue;
       const chain = [...(withinOf.get(input) ?? []), asTask(inner)];
       if (within.length + chain.length > MAX_WITHIN) continue;
@@ -42,10 +44,33 @@ export function planUnits(tasks: readonly GraphTask[]): EngineTask[] {
   });
 }
 
+/** Which inputs a task can carry out as a part of itself. */
+function takesInOf(spec: TaskSpec): ((inner: TaskSpec) => boolean) | undefined {
+  if (isComputedInPlace(spec)) return isPartOfSelect;
+  return isAppendedTo(spec) ? isCopiedWhole : undefined;
+}
+
 /** A result that is checked has to be there first, and a retry or timeout of one task is not another's. */
-function canBeWithin({ spec, checks, alone }: GraphTask): boolean {
-  if (alone || (checks?.length ?? 0) > 0) return false;
+function canBeWithin({ spec, checks, alone }: GraphTask, takes: (spec: TaskSpec) => boolean): boolean {
+  return !alone && (checks?.length ?? 0) === 0 && takes(spec);
+}
+
+function isPartOfSelect(spec: TaskSpec): boolean {
   return isComputedInPlace(spec) || isReadInPlace(spec);
+}
+
+/** Its rows can go in as they come: nothing is compared with what is there, and nothing of them is to be remembered. */
+function isAppendedTo(spec: TaskSpec): boolean {
+  return (
+    spec.kind === 'target' &&
+    spec.type === 'postgres' &&
+    spec.mode === 'APPEND' &&
+    spec.deleteWhen === undefined
+  );
+}
+
+function isCopiedWhole(spec: TaskSpec): boolean {
+  return spec.kind === 'source' && spec.type === 'postgres' && spec.incremental === undefined;
 }
 
 /** One SELECT over its inputs. */

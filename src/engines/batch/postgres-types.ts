@@ -46,6 +46,14 @@ const READ_RULES: ReadonlyMap<number, ReadRule> = new Map([
 ]);
 
 export const NUMERIC_OID = 1700;
+/** bpchar, text, varchar, inet, cidr, macaddr, timetz, bit, varbit. */
+const PLAIN_OIDS: ReadonlySet<number> = new Set([25, 1042, 1043, 869, 650, 829, 1266, 1560, 1562]);
+
+/** Whether every server reads the text of a value of this type as the same value: not so for money, enums or regclass. */
+export function hasOneText(oid: number): boolean {
+  return READ_RULES.has(oid) || oid === NUMERIC_OID || PLAIN_OIDS.has(oid);
+}
+
 /** DuckDB's widest DECIMAL. */
 export const MAX_PRECISION = 38;
 

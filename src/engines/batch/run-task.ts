@@ -14,6 +14,7 @@ import { runInlineSource } from './tasks/inline-source.js';
 import { runJavascriptTransformation } from './tasks/javascript-transformation.js';
 import { runMysqlSource } from './tasks/mysql-source.js';
 import { runMysqlTarget } from './tasks/mysql-target.js';
+import { runPostgresCopy } from './tasks/postgres-copy.js';
 import { runPostgresSource } from './tasks/postgres-source.js';
 import { runPostgresTarget } from './tasks/postgres-target.js';
 import { runSelectTransformation } from './tasks/select-transformation.js';
@@ -38,7 +39,8 @@ const RUNNERS: { [Name in keyof SpecName]?: Runner<SpecName[Name]> } = {
   'transformation:mask': runSelectTransformation,
   'target:file': runFileTarget,
   'target:mysql': runMysqlTarget,
-  'target:postgres': runPostgresTarget,
+  'target:postgres': (context, spec) =>
+    context.task.within ? runPostgresCopy(context, spec) : runPostgresTarget(context, spec),
 };
 
 const KIND_OF_FAILURE: Record<TaskKind, EngineErrorKind> = {
@@ -53,7 +55,8 @@ export async function runTask(context: TaskContext): Promise<TaskOutcome> {
   try {
     const run = RUNNERS[`${spec.kind}:${spec.type}` as keyof SpecName] as Runner<TaskSpec> | undefined;
     if (!run) throw new Error(`The engine has no ${spec.kind} of type ${spec.type}.`);
-    const outcome = await (context.task.within ? runUnit(context) : run(context, spec));
+    const isUnit = context.task.within !== undefined && spec.kind === 'transformation';
+    const outcome = await (isUnit ? runUnit(context) : run(context, spec));
     const { checks = [] } = context.task;
     return checks.length > 0 ? { ...outcome, checks: await runChecks(context, checks) } : outcome;
   } catch (error) {

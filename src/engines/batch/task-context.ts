@@ -9,6 +9,8 @@ export interface TaskContext {
   attempt: TaskAttempt;
   /** Present when the task's spec names a connection. */
   connection: ConnectionTarget | undefined;
+  /** By the ids of the task and of those within it. */
+  connections: Readonly<Record<string, ConnectionTarget>>;
   instances: DuckDbInstances;
   options: ChildOptions;
   signal: AbortSignal;

@@ -44,7 +44,7 @@ async function download(
   spec: PostgresSourceSpec,
   csv: string,
 ): Promise<SourceColumn[]> {
-  const query = spec.query ?? `SELECT * FROM ${tableName(spec.table ?? '').quoted}`;
+  const query = queryOf(spec);
   // A snapshot, so that what was measured of numeric columns still holds when they are read.
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   const columns = await describeColumns(context, client, query);
@@ -84,15 +84,26 @@ function condition(
   );
 }
 
-async function describeColumns(context: TaskContext, client: Client, query: string): Promise<SourceColumn[]> {
-  // The extended protocol takes one statement only, so a query cannot smuggle in a second one; text that passes
-  // here has no semicolon outside quotes and is safe in COPY, which knows only the simple protocol.
-  const described = await client.query({
+/** What the source reads, as SQL. */
+export function queryOf({ query, table }: PostgresSourceSpec): string {
+  return query ?? `SELECT * FROM ${tableName(table ?? '').quoted}`;
+}
+
+/**
+ * Columns of a query. The extended protocol takes one statement only, so a query cannot smuggle in a second one; text
+ * that passes here has no semicolon outside quotes and is safe in COPY, which knows only the simple protocol.
+ */
+export async function describeFields(client: Client, query: string): Promise<FieldDef[]> {
+  const { fields } = await client.query({
     text: `SELECT * FROM (${query}\n) AS source LIMIT 0`,
     queryMode: 'extended',
   } as { text: string });
-  const fields = described.fields;
   assertDistinctNames(fields);
+  return fields;
+}
+
+async function describeColumns(context: TaskContext, client: Client, query: string): Promise<SourceColumn[]> {
+  const fields = await describeFields(client, query);
   const arrays = await arrayTypes(client, fields);
   const columns = fields.map((field, index) => ({
     name: field.name,
