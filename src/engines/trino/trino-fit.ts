@@ -29,17 +29,19 @@ function isOneStatement({ mode, deleteWhen }: TrinoTargetSpec): boolean {
   return mode === 'APPEND' || mode === 'UPSERT' || (mode === 'MERGE' && deleteWhen !== undefined);
 }
 
+type PlannedTask = EngineTask & Pick<GraphTask, 'alone'>;
+
 /** Whether Trino can carry out the graph as one statement over the catalogs that the workspace has. */
 export function fitsTrino(
   settings: TrinoSettings,
-  tasks: readonly GraphTask[],
+  tasks: readonly PlannedTask[],
   workspaceId: string | undefined,
 ): boolean {
   const targets = tasks.filter(({ spec }) => spec.kind === 'target');
   return targets.length === 1 && tasks.every((task) => fits(settings, task, workspaceId));
 }
 
-function fits(settings: TrinoSettings, task: GraphTask, workspaceId: string | undefined): boolean {
+function fits(settings: TrinoSettings, task: PlannedTask, workspaceId: string | undefined): boolean {
   const { spec, checks = [], alone = false } = task;
   if (checks.length > 0 || (alone && spec.kind !== 'target')) return false;
   if ('connection' in spec && spec.connection !== undefined) {
@@ -51,7 +53,13 @@ function fits(settings: TrinoSettings, task: GraphTask, workspaceId: string | un
   return rule?.(spec) ?? false;
 }
 
-/** DuckDB computes nothing within a target, so such a unit is a graph for Trino. */
-export function isForTrino({ spec, within }: EngineTask): boolean {
-  return spec.kind === 'target' && within !== undefined;
+/** Whether units are what a graph that fits has become: one, with everything in it. */
+export function isForTrino(
+  settings: TrinoSettings,
+  units: readonly EngineTask[],
+  workspaceId: string | undefined,
+): boolean {
+  const [unit, ...others] = units;
+  if (!unit?.within || others.length > 0) return false;
+  return fitsTrino(settings, [...unit.within, unit], workspaceId);
 }

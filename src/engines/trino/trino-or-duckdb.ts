@@ -21,8 +21,7 @@ export class TrinoOrDuckDbEngine implements Engine {
   }
 
   open(options: SessionOptions): Promise<EngineSession> {
-    const [unit] = options.tasks ?? [];
-    return unit && isForTrino(unit)
+    return isForTrino(this.settings, options.tasks ?? [], options.workspaceId)
       ? Promise.resolve(new TrinoSession(this.settings, options))
       : this.#duckDb.open(options);
   }

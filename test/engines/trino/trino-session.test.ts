@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { GraphTask, SessionOptions, TaskHooks } from '../../../src/engines/engine.js';
-import type { TaskSpec } from '../../../src/engines/task-spec.js';
 import { TrinoOrDuckDbEngine } from '../../../src/engines/trino/trino-or-duckdb.js';
 import { startTrinoServer, type TrinoServer } from '../../support/trino-server.js';
+import { source, target, transform } from './graph-tasks.js';
 
 // Against test/support/trino-server.ts, which speaks the documented protocol: no real Trino was at hand.
 
@@ -35,19 +35,6 @@ function columns(id: string, types: Record<string, string>): void {
   });
 }
 
-function task(id: string, spec: object, inputs: string[] = []): GraphTask {
-  return { id, spec: spec as TaskSpec, inputs, dependsOn: inputs };
-}
-const source = (id: string, more: object = { table: id }) =>
-  task(id, { kind: 'source', type: 'postgres', connection: 'shop', ...more });
-const transform = (id: string, spec: object, inputs: string[]) =>
-  task(id, { kind: 'transformation', ...spec }, inputs);
-const target = (input: string, more: object = {}) =>
-  task(
-    'out',
-    { kind: 'target', type: 'postgres', connection: 'shop', table: 'mart.t', mode: 'APPEND', ...more },
-    [input],
-  );
 const copy = [source('orders'), target('orders')];
 
 async function run(tasks: GraphTask[], hooks: Partial<TaskHooks> = {}, by = engine) {
@@ -300,52 +287,5 @@ describe('what goes wrong on Trino', () => {
       kind: 'CONNECTION',
       message: expect.stringContaining('an address other than TRINO_URL'),
     });
-  });
-});
-
-describe('the choice between Trino and DuckDB', () => {
-  const orders = source('orders');
-  it.each<[string, GraphTask[]]>([
-    [
-      'a connection that is no catalog',
-      [source('orders', { table: 'orders', connection: 'crm' }), target('orders')],
-    ],
-    [
-      'a file',
-      [task('orders', { kind: 'source', type: 'file', path: 'a.csv', format: 'csv' }), target('orders')],
-    ],
-    ['a watermark', [source('orders', { table: 'orders', incremental: { column: 'id' } }), target('orders')]],
-    [
-      'a hash',
-      [orders, transform('m', { type: 'mask', columns: { a: { method: 'HASH' } } }, ['orders']), target('m')],
-    ],
-    ['code', [orders, transform('m', { type: 'javascript', code: '' }, ['orders']), target('m')]],
-    [
-      'a quarantine',
-      [orders, transform('m', { type: 'cast', columns: {}, onError: 'QUARANTINE' }, ['orders']), target('m')],
-    ],
-    [
-      'the first row read',
-      [orders, transform('m', { type: 'deduplicate', keys: ['id'] }, ['orders']), target('m')],
-    ],
-    ['a table that is emptied first', [orders, target('orders', { mode: 'OVERWRITE' })]],
-    ['a merge of what is missing', [orders, target('orders', { mode: 'MERGE', keys: ['id'] })]],
-    ['two targets', [orders, target('orders'), { ...target('orders'), id: 'second' }]],
-    ['no target', [orders]],
-    [
-      'a check',
-      [{ ...orders, checks: [{ type: 'rowCount', min: 1, severity: 'ERROR', index: 0 }] }, target('orders')],
-    ],
-    ['a timeout of one task', [{ ...orders, alone: true }, target('orders')]],
-  ])('leaves %s to DuckDB', (_, tasks) => {
-    expect(engine.plan(tasks).map(({ id }) => id)).toEqual(tasks.map(({ id }) => id));
-  });
-
-  it('gives a workspace the catalogs it was given', () => {
-    const catalogs = new Map([['a-workspace/shop', 'pg']]);
-    const bound = new TrinoOrDuckDbEngine({ url: trino.url, user: 'etl', catalogs });
-    expect(bound.plan(copy, 'a-workspace')).toHaveLength(1);
-    expect(bound.plan(copy, 'another')).toHaveLength(2);
-    expect(bound.plan(copy)).toHaveLength(2);
   });
 });
