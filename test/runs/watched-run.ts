@@ -8,6 +8,7 @@ export interface Message {
   timestamp: string;
   status?: string;
   taskId?: string;
+  percent?: number;
   level?: string;
   message?: string;
 }

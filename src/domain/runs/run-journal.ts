@@ -17,6 +17,8 @@ export interface TaskChange {
   failures?: number;
   error?: string;
   rows?: number;
+  /** Of an attempt under way; absent when it begins and when it has ended. */
+  percent?: number;
   bytes?: number;
   columns?: readonly ResultColumn[];
   checks?: readonly RunTaskCheck[];
@@ -70,14 +72,15 @@ WITH held AS (
     "failures" = coalesce(change."failures", "run_task"."failures"),
     "error" = change."error",
     "rows" = change."rows",
+    "percent" = change."percent",
     "bytes" = change."bytes",
     "columns" = change."columns",
     "checks" = change."checks",
     "watermark" = coalesce(change."watermark", "run_task"."watermark"),
-    "started_at" = CASE WHEN change."status" = 'RUNNING' THEN $11::timestamptz ELSE "run_task"."started_at" END,
+    "started_at" = CASE WHEN change."status" = 'RUNNING' AND change."percent" IS NULL THEN $11::timestamptz ELSE "run_task"."started_at" END,
     "finished_at" = CASE WHEN change."finished" THEN $11::timestamptz END
   FROM held, jsonb_to_recordset($4::jsonb)
-    AS change ("taskId" text, "status" text, "attempt" int, "failures" int, "error" text, "rows" bigint, "bytes" bigint, "columns" jsonb,
+    AS change ("taskId" text, "status" text, "attempt" int, "failures" int, "error" text, "rows" bigint, "percent" int, "bytes" bigint, "columns" jsonb,
       "checks" jsonb, "watermark" text, "finished" boolean)
   WHERE "run_task"."run_id" = held."id" AND "run_task"."task_id" = change."taskId"
 ), mirrored AS (

@@ -9,6 +9,7 @@ export interface RunMessageBodies {
     status: RunTaskStatus;
     attempt: number;
     rows?: number;
+    percent?: number;
     bytes?: number;
     error?: string;
   };

@@ -58,6 +58,11 @@ export class RunRecorder {
     return written;
   }
 
+  /** Written soon; what cannot be written is a failure of the run. */
+  note(entry: JournalEntry): void {
+    this.record(entry).catch((error: unknown) => this.onFailure(error));
+  }
+
   /** Writes the lines that are still waiting. */
   async close(): Promise<void> {
     if (this.#lines.length > 0) this.#flush();
@@ -66,7 +71,7 @@ export class RunRecorder {
   }
 
   #flush(): void {
-    this.record({ messages: [] }).catch((error: unknown) => this.onFailure(error));
+    this.note({ messages: [] });
   }
 
   async #append(entry: JournalEntry): Promise<void> {

@@ -25,7 +25,7 @@ export async function watchRun(
 const SNAPSHOT = `
 SELECT run."state", run."error", run."last_seq" AS "seq", coalesce(
   jsonb_agg(jsonb_strip_nulls(jsonb_build_object('taskId', task."task_id", 'status', task."status",
-    'attempt', task."attempt", 'rows', task."rows", 'error', task."error")) ORDER BY task."position")
+    'attempt', task."attempt", 'rows', task."rows", 'percent', task."percent", 'error', task."error")) ORDER BY task."position")
   FILTER (WHERE task."task_id" IS NOT NULL), '[]') AS "tasks"
 FROM "run" LEFT JOIN "run_task" AS task ON task."run_id" = run."id"
 WHERE run."id" = ? GROUP BY run."id"`;

@@ -14,6 +14,8 @@ const SHARE: Record<InstanceName, number> = { sandbox: 0.75, loader: 0.25 };
 /** Below this it could not hold its buffers: a JSON reader wants 32 MiB for each thread. */
 const FLOOR_MB: Record<InstanceName, number> = { sandbox: 0, loader: 128 };
 
+const OPEN_SETTINGS = ['threads', 'enable_progress_bar', 'enable_progress_bar_print'];
+
 /**
  * Two DuckDB instances, because file access is a setting of the whole instance and cannot be changed once taken away.
  * `sandbox` runs the author's SQL and reaches only the run's directory, and the files that sources within its steps
@@ -85,8 +87,9 @@ export class DuckDbInstances {
       await connection.run(`SET allowed_directories = [${[runDirectory, ...roots].map(literal).join(', ')}]`);
       await connection.run(`SET allowed_paths = [${files.map(literal).join(', ')}]`);
       await connection.run('SET enable_external_access = false');
-      // A SELECT, which is all an author can write, cannot set anything; what the lock leaves open is for `connect`.
-      await connection.run("SET allowed_configs = ['threads']");
+      // A SELECT, which is all an author can write, cannot set anything; what the lock leaves open is for `connect` and
+      // for the progress of a statement.
+      await connection.run(`SET allowed_configs = [${OPEN_SETTINGS.map(literal).join(', ')}]`);
       if (name === 'sandbox') await connection.run('SET lock_configuration = true');
     } finally {
       connection.closeSync();

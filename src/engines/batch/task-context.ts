@@ -40,8 +40,7 @@ export async function withDuckDb<T>(
   let stopProgress: (() => void) | undefined;
   try {
     if (signal.aborted) throw abortError(signal);
-    // DuckDB measures progress per connection and only when told so, which the sandbox's lock forbids.
-    if (name === 'loader') stopProgress = await reportProgress(context, connection);
+    stopProgress = await reportProgress(context, connection);
     return await work(connection);
   } finally {
     stopProgress?.();
@@ -51,6 +50,7 @@ export async function withDuckDb<T>(
   }
 }
 
+/** DuckDB measures progress per connection, and only when told so. */
 async function reportProgress(context: TaskContext, connection: DuckDBConnection): Promise<() => void> {
   await connection.run('SET enable_progress_bar = true; SET enable_progress_bar_print = false');
   const timer = setInterval(() => {

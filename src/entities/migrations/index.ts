@@ -16,6 +16,7 @@ import { Migration20261121030221_webhook_delivery_log } from './Migration2026112
 import { Migration20261121034706_runs_parameters_checks_lineage } from './Migration20261121034706_runs_parameters_checks_lineage.js';
 import { Migration20261121045950_run_queue_and_retries } from './Migration20261121045950_run_queue_and_retries.js';
 import { Migration20261121052257_watermark_sources } from './Migration20261121052257_watermark_sources.js';
+import { Migration20261121055651_task_progress } from './Migration20261121055651_task_progress.js';
 
 /** Written by scripts/create-migration.ts. The names are what the database remembers: never rename one. */
 export const migrations = [
@@ -52,4 +53,5 @@ export const migrations = [
     class: Migration20261121045950_run_queue_and_retries,
   },
   { name: 'Migration20261121052257_watermark_sources', class: Migration20261121052257_watermark_sources },
+  { name: 'Migration20261121055651_task_progress', class: Migration20261121055651_task_progress },
 ];

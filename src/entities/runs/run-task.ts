@@ -41,6 +41,10 @@ export class RunTask {
   @Property({ type: new BigIntType('number'), nullable: true })
   rows: number | null = null;
 
+  /** How far the attempt under way has come, 0 to 100, where that is known. */
+  @Property({ type: 'smallint', nullable: true })
+  percent: number | null = null;
+
   /** Of what it wrote. */
   @Property({ type: new BigIntType('number'), nullable: true })
   bytes: number | null = null;

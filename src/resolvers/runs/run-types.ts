@@ -2,7 +2,7 @@ import { GraphQLDateTime, GraphQLJSONObject, GraphQLSafeInt, GraphQLUUID } from 
 import { Field, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import type { LogLevel } from '../../domain/runs/run-logs.js';
 import { Masked } from '../../entities/masked.js';
-import { RunPriority, RunStatus } from '../../entities/runs/run-enums.js';
+import { RunPriority, RunStatus, RunTaskStatus } from '../../entities/runs/run-enums.js';
 
 export const RunLogLevel = { DEBUG: 'DEBUG', INFO: 'INFO', WARN: 'WARN', ERROR: 'ERROR' } as const;
 registerEnumType(RunLogLevel, { name: 'RunLogLevel', description: 'The least first.' });
@@ -70,6 +70,38 @@ export class RunLogEntry {
   message!: string;
 }
 
+@ObjectType({ description: "A node of a run's task graph, as it stands." })
+export class RunTaskState {
+  @Field(() => String)
+  @Masked('never')
+  taskId!: string;
+
+  @Field(() => RunTaskStatus)
+  status!: RunTaskStatus;
+
+  @Field(() => Int, { description: 'The attempt under way or the last, from 1; 0 before the first.' })
+  attempt!: number;
+
+  @Field(() => GraphQLSafeInt, { nullable: true, description: 'Rows it produced, where they were counted.' })
+  rows!: number | null;
+
+  @Field(() => GraphQLSafeInt, { nullable: true, description: 'Bytes it wrote.' })
+  bytes!: number | null;
+
+  @Field(() => Int, { nullable: true, description: 'Of an attempt under way, where that is known.' })
+  percent!: number | null;
+
+  @Field(() => String, { nullable: true })
+  @Masked('always')
+  error!: string | null;
+
+  @Field(() => GraphQLDateTime, { nullable: true })
+  startedAt!: Date | null;
+
+  @Field(() => GraphQLDateTime, { nullable: true })
+  finishedAt!: Date | null;
+}
+
 @ObjectType({ description: 'What a quality check of a task found.' })
 export class RunCheckResult {
   @Field(() => String)
@@ -120,8 +152,11 @@ export class RunUpdate {
   @Field(() => Int, { nullable: true })
   attempt?: number;
 
-  @Field(() => GraphQLSafeInt, { nullable: true, description: 'task: rows it produced.' })
+  @Field(() => GraphQLSafeInt, { nullable: true, description: 'task: rows it produced, or has so far.' })
   rows?: number;
+
+  @Field(() => Int, { nullable: true, description: 'task: how far it has come, where that is known.' })
+  percent?: number;
 
   @Field(() => GraphQLSafeInt, { nullable: true, description: 'task: bytes it wrote.' })
   bytes?: number;

@@ -22,6 +22,7 @@ import {
   RunLogEntry,
   RunLogLevel,
   RunPipelineInput,
+  RunTaskState,
   RunUpdate,
 } from './run-types.js';
 
@@ -127,6 +128,11 @@ export class RunResolver {
   @Masked('always')
   async errors(@Root() run: Run, @Ctx() context: RequestContext): Promise<Record<string, string>> {
     return taskErrors(await tasksOfRun(context, run.id));
+  }
+
+  @FieldResolver(() => [RunTaskState], { description: 'In topological order.' })
+  tasks(@Root() run: Run, @Ctx() context: RequestContext): Promise<RunTaskState[]> {
+    return tasksOfRun(context, run.id);
   }
 
   @FieldResolver(() => [RunCheckResult], { description: 'Of all quality checks that were tried.' })
