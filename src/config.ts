@@ -118,6 +118,7 @@ const environment = z.object({
   RUN_MEMORY_LIMIT_MB: z.coerce.number().int().min(64).max(1_048_576).default(1024),
   RUN_CONCURRENCY_PER_WORKSPACE: z.coerce.number().int().min(1).max(10_000).default(16),
   RUN_CONCURRENCY_PER_PIPELINE: z.coerce.number().int().min(1).max(10_000).default(4),
+  RUN_RETENTION_DAYS: z.coerce.number().min(1).max(3_650).default(90),
   RUN_RETRY_KEEP_HOURS: z.coerce.number().min(0).max(8_760).default(24),
   DATABASE_POOL_SIZE: z.coerce.number().int().min(2).max(500).default(16),
 });
@@ -185,6 +186,8 @@ export interface Config {
   runsPerWorkspace: number;
   /** Runs of one pipeline that may be under way at once, over all workers; with an incremental source it is one. */
   runsPerPipeline: number;
+  /** Of runs that have ended, with their logs, lineage and quarantined rows; the newest of each pipeline stays. */
+  runRetentionDays: number;
   /** How long a run that did not succeed keeps its intermediate results for a retry. */
   runRetryKeepHours: number;
   /** Undefined means that DuckDB carries out every run of the engine BATCH. */
@@ -256,6 +259,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
     runMemoryLimitMb: values.RUN_MEMORY_LIMIT_MB,
     runsPerWorkspace: values.RUN_CONCURRENCY_PER_WORKSPACE,
     runsPerPipeline: values.RUN_CONCURRENCY_PER_PIPELINE,
+    runRetentionDays: values.RUN_RETENTION_DAYS,
     runRetryKeepHours: values.RUN_RETRY_KEEP_HOURS,
     trino: values.TRINO_URL === undefined ? undefined : trinoSettings(values.TRINO_URL, values),
   };

@@ -50,5 +50,6 @@ export const systemWork: Readonly<Record<string, string>> = {
   'src/domain/webhooks/fail-delivery.ts': 'a worker counts the failures of whatever webhook',
   'src/domain/lineage/emit-run-events.ts': 'a worker says what became of whatever run',
   'src/domain/lineage/post-events.ts': 'posts the events of all tenants, to where the operator says',
+  'src/domain/runs/sweep-run-history.ts': 'forgets old runs of all organizations',
   'src/domain/runs/sweep-runs.ts': 'finds the runs that no worker holds',
 };

@@ -104,7 +104,7 @@ target: { id: t, type: postgres, connection: warehouse, table: public.sums, mode
   expect(typesOf()).toEqual(['START', 'COMPLETE']);
 });
 
-it('says why a run failed', async () => {
+it('says why a run failed, and which run one retries', async () => {
   const runId = await house.start(
     await house.createPipeline(`
 apiVersion: v1
@@ -120,4 +120,21 @@ target: { id: t, type: file, path: never.csv }
     eventType: 'FAIL',
     run: { facets: { errorMessage: { message: expect.stringContaining('no such luck') } } },
   });
+  expect(fail.event.run.facets).not.toHaveProperty('parent');
+  const parents: string[] = [runId];
+  for (let retries = 0; retries < 2; retries += 1) {
+    const { body } = await house.engineer('POST', `/api/v1/runs/${parents.at(-1)}/retry`);
+    await house.watch(body.runId, { after: 0 }).closed;
+    const job = { namespace: 'opsgraph.default', name: 'p' };
+    for (const { event } of await eventsOf(body.runId)) {
+      expect(event.run.facets.parent).toEqual({
+        _producer: expect.any(String),
+        _schemaURL: 'https://openlineage.io/spec/facets/1-1-0/ParentRunFacet.json#/$defs/ParentRunFacet',
+        run: { runId: parents.at(-1) },
+        job,
+        root: { run: { runId }, job },
+      });
+    }
+    parents.push(body.runId);
+  }
 });

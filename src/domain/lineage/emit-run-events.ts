@@ -23,6 +23,8 @@ interface RunRow {
   parameters: Record<string, unknown>;
   state: RunState;
   error: string | null;
+  retry_of: string | null;
+  first_run_id: string | null;
   started_at: Date;
   logical_time: Date | null;
   finished_at: Date | null;
@@ -30,8 +32,8 @@ interface RunRow {
 }
 
 const KEEP = `
-INSERT INTO "lineage_event" ("organization_id", "workspace_id", "run_id", "event_type", "event_time", "event")
-SELECT $1, $2, $3, event."eventType", event."eventTime", event."event"
+INSERT INTO "lineage_event" ("organization_id", "workspace_id", "run_id", "event_type", "event_time", "event", "posted_at")
+SELECT $1, $2, $3, event."eventType", event."eventTime", event."event", $5::timestamptz
 FROM jsonb_to_recordset($4::jsonb) AS event ("eventType" text, "eventTime" timestamptz, "event" jsonb)
 ON CONFLICT ("run_id", "event_type") DO NOTHING`;
 
@@ -61,7 +63,14 @@ export async function emitRunEvents(services: Services, runId: string): Promise<
     connections,
     filesBase: `${services.config.dataDir}/files`,
   });
-  await pool.query(KEEP, [row.organization_id, row.workspace_id, row.id, JSON.stringify(events)]);
+  const nobodyWaits = services.config.openlineageUrl === undefined ? services.now() : null;
+  await pool.query(KEEP, [
+    row.organization_id,
+    row.workspace_id,
+    row.id,
+    JSON.stringify(events),
+    nobodyWaits,
+  ]);
 }
 
 function runOf(row: RunRow): LineageRun {
@@ -73,6 +82,8 @@ function runOf(row: RunRow): LineageRun {
     error: row.error,
     pipelineName: row.pipeline_name,
     workspaceSlug: row.workspace_slug,
+    retryOf: row.retry_of,
+    firstRunId: row.first_run_id,
   };
 }
 

@@ -16,6 +16,9 @@ export interface LineageRun {
   error: string | null;
   pipelineName: string;
   workspaceSlug: string;
+  /** The run that this one retries, and the first of them all. */
+  retryOf: string | null;
+  firstRunId: string | null;
 }
 
 export interface TaskFacts {
@@ -71,6 +74,13 @@ function runEvent(
   const error = run.error !== null && {
     errorMessage: facet('1-0-1/ErrorMessageRunFacet', { message: run.error, programmingLanguage: 'SQL' }),
   };
+  const parent = run.retryOf !== null && {
+    parent: facet('1-1-0/ParentRunFacet', {
+      run: { runId: run.retryOf },
+      job,
+      root: { run: { runId: run.firstRunId ?? run.retryOf }, job },
+    }),
+  };
   const jobType = { processingType: 'BATCH', integration: 'OPSGRAPH', jobType: 'PIPELINE' };
   return {
     eventType,
@@ -80,7 +90,7 @@ function runEvent(
       eventTime: eventTime.toISOString(),
       producer: PRODUCER,
       schemaURL: 'https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent',
-      run: { runId: run.id, facets: { ...error } },
+      run: { runId: run.id, facets: { ...parent, ...error } },
       job: { ...job, facets: { jobType: facet('2-0-3/JobTypeJobFacet', jobType) } },
       inputs,
       outputs,

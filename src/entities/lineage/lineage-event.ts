@@ -59,7 +59,7 @@ export class LineageEvent {
   @Masked('always')
   event!: Record<string, unknown>;
 
-  /** When OPENLINEAGE_URL took it, or it was given up. */
+  /** When OPENLINEAGE_URL took it, it was given up, or, without a URL, it was made. */
   @Property({ type: 'datetime', columnType: 'timestamptz(3)', nullable: true })
   postedAt: Date | null = null;
 

@@ -46,6 +46,10 @@ const timestamp = { type: 'datetime', columnType: 'timestamptz(3)' } as const;
 @Index({ properties: ['workspaceId', 'createdAt', 'id'] })
 @Index({ properties: ['pipelineId', 'createdAt', 'id'] })
 @Index({
+  name: 'run_ended',
+  expression: `create index "run_ended" on "run" ("finished_at") where "finished_at" is not null`,
+})
+@Index({
   name: 'run_waiting',
   expression: `create index "run_waiting" on "run" ("priority" desc, "created_at", "id") where "state" = 'QUEUED' and "started_at" is null`,
 })
