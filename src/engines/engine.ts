@@ -1,3 +1,4 @@
+import type { FileOwners } from './file-owners.js';
 import type { QualityCheckSpec, TaskSpec } from './task-spec.js';
 
 /** What every back end of a run offers. One session belongs to one run; its state is the Parquet files in the run's directory. */
@@ -84,6 +85,8 @@ export interface SessionOptions {
   filesRoots: readonly string[];
   /** The directory that relative paths start from and may not leave. */
   filesBase: string;
+  /** Whose the server's files are. Without it all are everybody's. */
+  fileOwners?: FileOwners;
   /** What `plan` gave. Without it the files of sources are read only by tasks of their own. */
   tasks?: readonly EngineTask[];
   /** Of the workspace, hexadecimal: under it `mask` makes HMACs of values. Differs between workspaces and stays the same between runs. */

@@ -1,4 +1,4 @@
-import type { RequestContext } from '../../context.js';
+import { platformCaller, type RequestContext } from '../../context.js';
 import type { ConnectionTarget } from '../../engines/engine.js';
 import { AppError, conflict } from '../../errors.js';
 import type { DiscoveredSchema } from '../../integrations/connections/discovered-schema.js';
@@ -8,6 +8,7 @@ import { discoverPostgres } from '../../integrations/connections/postgres-system
 import { findS3 } from '../../integrations/connections/s3-system.js';
 import { describeFiles } from './describe-files.js';
 import { explained } from './explained.js';
+import { fileOwners } from './file-owners.js';
 import { getConnection } from './get-connection.js';
 import { openDefinition } from './open-definition.js';
 import { requestedTarget } from './requested-target.js';
@@ -47,8 +48,11 @@ async function discover(
     case 'mysql':
       return discoverMysql(target, signal);
     case 'file': {
-      const found = await (target.storage === 's3' ? findS3(target, signal) : findLocal(target, signal));
-      return describeFiles(context.services, target, found, signal);
+      const owners = fileOwners(context.services.config, platformCaller(context).workspaceId);
+      const found = await (target.storage === 's3'
+        ? findS3(target, signal)
+        : findLocal(target, owners, signal));
+      return describeFiles(context.services, target, owners, found, signal);
     }
   }
 }

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Services } from '../../context.js';
 import type { EngineSession, FileConnectionTarget } from '../../engines/engine.js';
+import type { FileOwners } from '../../engines/file-owners.js';
 import type { DiscoveredColumn, DiscoveredSchema } from '../../integrations/connections/discovered-schema.js';
 import type { FoundFile, FoundFiles } from '../../integrations/connections/file-system.js';
 
@@ -13,11 +14,12 @@ const MAX_READ = 20;
 export async function describeFiles(
   services: Services,
   target: FileConnectionTarget,
+  owners: FileOwners,
   found: FoundFiles,
   signal: AbortSignal,
 ): Promise<DiscoveredSchema> {
   const readable = found.files.filter(({ bytes }) => bytes <= MAX_FILE_BYTES).slice(0, MAX_READ);
-  const columns = await columnsOf(services, target, readable, signal);
+  const columns = await columnsOf(services, target, owners, readable, signal);
   const tables = found.files.map((file) => ({
     schema: '',
     name: file.path,
@@ -29,6 +31,7 @@ export async function describeFiles(
 async function columnsOf(
   { config, engines }: Services,
   target: FileConnectionTarget,
+  fileOwners: FileOwners,
   files: readonly FoundFile[],
   signal: AbortSignal,
 ): Promise<Map<string, DiscoveredColumn[]>> {
@@ -42,6 +45,7 @@ async function columnsOf(
     threads: 1,
     filesRoots: config.filesRoots,
     filesBase: path.join(config.dataDir, 'files'),
+    fileOwners,
     maskKey: '',
     resolveConnection: async () => target,
   });

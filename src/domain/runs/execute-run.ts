@@ -6,7 +6,7 @@ import { nativePool } from '../../database/native-pool.js';
 import type { SessionOptions } from '../../engines/engine.js';
 import { newUuid } from '../../entities/ids.js';
 import { AppError } from '../../errors.js';
-import { connectionTarget } from '../connections/index.js';
+import { connectionTarget, fileOwners } from '../connections/index.js';
 import type { PipelineDefinition, TaskGraph } from '../pipelines/index.js';
 import type { TaskFailure } from './attempt-unit.js';
 import { bindRun } from './bind-run.js';
@@ -160,6 +160,7 @@ function sessionOptions(services: Services, run: ClaimedRun, units: readonly Run
     filesRoots: config.filesRoots,
     maskKey: Buffer.from(services.secrets.deriveKey(`mask ${run.workspaceId}`)).toString('hex'),
     filesBase: path.join(config.dataDir, 'files'),
+    fileOwners: fileOwners(config, run.workspaceId),
     resolveConnection: (name) => connectionTarget(services, run, name),
   };
 }

@@ -4,6 +4,8 @@ import type { Pool } from 'pg';
 import type { Services } from '../../context.js';
 import { deleteInBatches } from '../../database/delete-in-batches.js';
 import { nativePool } from '../../database/native-pool.js';
+import { forgetGoneFiles } from '../../engines/file-owners.js';
+import { fileOwnersDirectory } from '../connections/index.js';
 
 const DAY_MS = 24 * 3_600_000;
 /** Runs per statement; their messages, of which there may be 10,000 each, go before them in steps of their own. */
@@ -44,6 +46,7 @@ export async function sweepRunHistory(
     total += found;
   }
   await removeQuarantines(pool, path.join(config.dataDir, 'files', 'quarantine'));
+  await forgetGoneFiles(fileOwnersDirectory(config), now());
   return total;
 }
 

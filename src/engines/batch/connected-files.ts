@@ -17,7 +17,7 @@ export async function withSourceFiles<T>(
   if (spec.connection === undefined) return work(await sourceFiles(spec, context.options));
   if (target?.type !== 'file')
     throw new EngineError('CONNECTION', `Task ${context.task.id} needs a connection of type file.`);
-  if (target.storage === 'local') return work(await sourceFiles(spec, rulesOf(target.root)));
+  if (target.storage === 'local') return work(await sourceFiles(spec, rulesOf(target.root, context)));
   const directory = await mkdtemp(join(context.options.runDirectory, `${context.task.id}.`));
   try {
     const wanted = (name: string) => isNamedAs(spec.format, name);
@@ -28,6 +28,6 @@ export async function withSourceFiles<T>(
 }
 
 /** A connection's paths start at its root, whatever the server's other roots are. */
-export function rulesOf(root: string): FileRules {
-  return { filesBase: root, filesRoots: [root] };
+export function rulesOf(root: string, { options: { fileOwners } }: TaskContext): FileRules {
+  return { filesBase: root, filesRoots: [root], ...(fileOwners && { fileOwners }) };
 }

@@ -1,11 +1,14 @@
 import { lstat, mkdir, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { EngineError, type EngineErrorKind } from '../engine-error.js';
+import { claimFile, type FileOwners, mayRead } from '../file-owners.js';
 
 /** A relative path stays below `filesBase`; an absolute one below one of `filesRoots`. Links are followed before judging. */
 export interface FileRules {
   filesBase: string;
   filesRoots: readonly string[];
+  /** Whose the files are that runs have written. */
+  fileOwners?: FileOwners;
 }
 
 /** More files than this in one directory are a mistake or want a table format. */
@@ -26,9 +29,12 @@ export async function readableFiles(
   });
   assertBelow(real, roots, path, 'SOURCE');
   const info = await stat(real);
-  if (info.isFile()) return [real];
+  if (info.isFile()) {
+    if (await mayRead(rules.fileOwners, real)) return [real];
+    throw new EngineError('SOURCE', `"${path}" is not a file that this workspace may read.`);
+  }
   if (!info.isDirectory()) throw new EngineError('SOURCE', `"${path}" is neither a file nor a directory.`);
-  return filesIn(real, roots, path, wanted);
+  return filesIn(real, roots, path, wanted, rules);
 }
 
 async function filesIn(
@@ -36,18 +42,19 @@ async function filesIn(
   roots: readonly string[],
   path: string,
   wanted: (name: string) => boolean,
+  { fileOwners }: FileRules,
 ): Promise<string[]> {
   const names = (await readdir(directory)).filter(wanted).sort();
-  if (names.length === 0)
-    throw new EngineError('SOURCE', `The directory "${path}" has no file of the source's format.`);
   if (names.length > MAX_FILES)
     throw new EngineError('SOURCE', `The directory "${path}" has over ${MAX_FILES} files.`);
   const files: string[] = [];
   for (const name of names) {
     const real = await realpath(join(directory, name));
     assertBelow(real, roots, `${path}/${name}`, 'SOURCE');
-    if ((await stat(real)).isFile()) files.push(real);
+    if ((await stat(real)).isFile() && (await mayRead(fileOwners, real))) files.push(real);
   }
+  if (files.length === 0)
+    throw new EngineError('SOURCE', `The directory "${path}" has no file of the source's format.`);
   return files;
 }
 
@@ -68,6 +75,12 @@ export async function writablePath(path: string, rules: FileRules): Promise<stri
     throw new EngineError('TARGET', `"${path}" is a link; a target is never written through one.`);
   assertBelow(file, roots, path, 'TARGET');
   return file;
+}
+
+/** Makes the file the workspace's own, to be called before it is written. Throws EngineError TARGET when it is another's. */
+export async function claimPath(file: string, path: string, { fileOwners }: FileRules): Promise<void> {
+  if (await claimFile(fileOwners, file)) return;
+  throw new EngineError('TARGET', `"${path}" is not a file that this workspace may write.`);
 }
 
 async function deepestExisting(directory: string): Promise<{ real: string; missing: string[] }> {

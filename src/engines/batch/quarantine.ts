@@ -5,7 +5,7 @@ import type { TaskHealing } from '../engine.js';
 import { EngineError, type EngineErrorKind } from '../engine-error.js';
 import type { Quarantine } from '../task-spec.js';
 import { writeDurably } from './durable-file.js';
-import { writablePath } from './file-paths.js';
+import { claimPath, writablePath } from './file-paths.js';
 import { copyTo, withScratchFile } from './run-files.js';
 import type { TaskContext } from './task-context.js';
 
@@ -64,6 +64,7 @@ async function save(context: TaskContext, connection: DuckDBConnection, from: st
   const { options, task } = context;
   const plain = join('quarantine', options.runId, `${task.id}.csv`);
   const path = await writablePath(plain, options);
+  await claimPath(path, plain, options);
   await withScratchFile(context, 'csv', async (scratch) => {
     const columns = 'SELECT file, row, "column", reason, raw FROM';
     await copyTo(

@@ -1,6 +1,7 @@
 import { lstat, opendir } from 'node:fs/promises';
 import path from 'node:path';
 import type { FileConnectionTarget } from '../../engines/engine.js';
+import { type FileOwners, mayRead } from '../../engines/file-owners.js';
 import type { FileFormat } from '../../engines/task-spec.js';
 import { MAX_TABLES } from './discovered-schema.js';
 
@@ -37,8 +38,12 @@ export async function probeLocal({ root }: Local): Promise<string> {
   return 'The directory can be read.';
 }
 
-/** Files of a format that sources read, by name; links are not followed. */
-export async function findLocal({ root }: Local, signal: AbortSignal): Promise<FoundFiles> {
+/** Files of a format that sources read, by name, as far as the workspace may read them; links are not followed. */
+export async function findLocal(
+  { root }: Local,
+  owners: FileOwners,
+  signal: AbortSignal,
+): Promise<FoundFiles> {
   const files: FoundFile[] = [];
   let entries = 0;
   for await (const entry of await opendir(root, { recursive: true })) {
@@ -47,6 +52,7 @@ export async function findLocal({ root }: Local, signal: AbortSignal): Promise<F
     const format = entry.isFile() ? formatOf(entry.name) : undefined;
     if (format) {
       const file = path.join(entry.parentPath, entry.name);
+      if (!(await mayRead(owners, file))) continue;
       const { size: bytes } = await lstat(file);
       files.push({ path: path.relative(root, file), format, bytes });
     }

@@ -6,7 +6,7 @@ import type { FileTargetSpec } from '../../task-spec.js';
 import { rulesOf } from '../connected-files.js';
 import { countRows } from '../counted-copy.js';
 import { writeDurably } from '../durable-file.js';
-import { type FileRules, writablePath } from '../file-paths.js';
+import { claimPath, type FileRules, writablePath } from '../file-paths.js';
 import { copyTo, describeColumns, inputOf, inputPath, withScratchFile } from '../run-files.js';
 import { type S3Target, uploadObject } from '../s3-files.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
@@ -28,13 +28,18 @@ export async function runFileTarget(context: TaskContext, spec: FileTargetSpec):
   const outcome =
     target?.type === 'file' && target.storage === 's3'
       ? await writeObject(context, spec, target)
-      : await writeFile(context, spec, target?.type === 'file' ? rulesOf(target.root) : context.options);
+      : await writeFile(
+          context,
+          spec,
+          target?.type === 'file' ? rulesOf(target.root, context) : context.options,
+        );
   context.log('INFO', `${context.task.id}: ${outcome.rows} rows to ${spec.path}`);
   return outcome;
 }
 
 async function writeFile(context: TaskContext, spec: FileTargetSpec, rules: FileRules): Promise<TaskOutcome> {
   const file = await fileToWrite(context, spec, rules);
+  await claimPath(file, spec.path, rules);
   if (spec.format === 'parquet') return copyResult(context, file);
   return withDuckDb(context, 'loader', async (connection) => {
     let rows = 0;
