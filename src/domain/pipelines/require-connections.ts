@@ -1,3 +1,4 @@
+import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { RequestContext } from '../../context.js';
 import { Connection } from '../../entities/connections/connection.js';
@@ -11,6 +12,7 @@ interface ConnectionFields {
 }
 
 /**
+ * Locks them against removal until the pipeline that refers to them is there as well.
  * @throws AUTHORIZATION_ERROR for a connection of another workspace, VALIDATION_ERROR naming each field whose connection
  * does not exist
  */
@@ -25,7 +27,11 @@ export async function requireConnections(
   const connections = await em.find(
     Connection,
     { id: { $in: ids } },
-    { fields: ['id', 'workspaceId'], filters: { [WORKSPACE_FILTER]: false } },
+    {
+      fields: ['id', 'workspaceId'],
+      filters: { [WORKSPACE_FILTER]: false },
+      lockMode: LockMode.PESSIMISTIC_READ,
+    },
   );
   for (const { workspaceId } of connections) requireOwnWorkspace(context, workspaceId);
   const found = new Set(connections.map((connection) => connection.id));
