@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type FieldProblem, invalid } from '../../errors.js';
 import {
   checkGiven,
@@ -14,15 +15,36 @@ export interface CompiledDefinition {
 }
 
 /**
+ * A run's definition is compiled when it is asked for, when it is carried out and when its lineage is told: 3 to 10 ms
+ * each, in which the process answers nobody. Bounded in characters, the definition's and those of its values.
+ */
+const compiled = new LRUCache<string, CompiledDefinition>({
+  maxSize: 8_000_000,
+  sizeCalculation: (_, key) => key.length,
+});
+
+/**
  * Without `values`, placeholders of every known kind stay as they are written: the graph then tells tasks, order and
  * engine, and must not be executed. With `values` nothing is left to fill in.
  * @throws VALIDATION_ERROR that lists every fault of the definition with its line and column, and every parameter that
  *   is unknown, missing or of the wrong type as the field `parameters.<id>`
  */
 export function compileDefinition(yaml: string, values?: ParameterValues): CompiledDefinition {
+  const key = keyOf(yaml, values);
+  const known = compiled.get(key);
+  if (known) return known;
   const parsed = parseDefinition(yaml, values && { values });
   if (!parsed.ok) throw invalid([...parsed.problems, ...definitionProblems(parsed.errors)]);
-  return { definition: parsed.definition, graph: parsed.graph };
+  const { definition, graph } = parsed;
+  compiled.set(key, { definition, graph });
+  return { definition, graph };
+}
+
+/** The values of a run make no difference to a definition that nothing is to be filled into. */
+function keyOf(yaml: string, values: ParameterValues | undefined): string {
+  if (!values) return `unbound ${yaml}`;
+  const isFixed = !yaml.includes('{{') && Object.keys(values.params).length === 0;
+  return `bound ${isFixed ? '' : JSON.stringify(values)} ${yaml}`;
 }
 
 /** One entry for each fault, as the platform's 400 lists them. */

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, realpath, rm } from 'node:fs/promises';
+import { setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import type {
   ConnectionTarget,
@@ -179,8 +180,11 @@ async function makeRunDirectory(path: string): Promise<string> {
   }
 }
 
+/** The server answers at once while runs compute: the kernel gives it a processor before them. */
+const NICENESS = 10;
+
 function forkChild(runDirectory: string): ChildProcess {
-  return fork(childEntry(), [], {
+  const child = fork(childEntry(), [], {
     cwd: runDirectory,
     // Nothing of the server's environment: it may hold secrets, and pg would read PGHOST and its like from it.
     // DuckDB calls block a libuv thread each, and the default of 4 would queue the tasks of a wide level.
@@ -189,6 +193,9 @@ function forkChild(runDirectory: string): ChildProcess {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
+  // Without an id it could not be started, which its own event tells.
+  if (child.pid !== undefined) setPriority(child.pid, NICENESS);
+  return child;
 }
 
 /** The compiled child. This module may itself be source under test or part of a bundle, so the way leads up to the package. */

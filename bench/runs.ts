@@ -1,0 +1,206 @@
+// A hundred runs started at once, and what GET /runs/{id} takes meanwhile:  npm run build && node bench/runs.ts [runs=100] [split]
+// The whole server is a process of its own, or, split, one that answers and one that works; this one asks it 50 times a second, whatever it answers (open loop).
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { importSource } from '../scripts/import-source.ts';
+
+const { startEmbeddedPostgres } = await importSource<typeof import('../src/database/embedded-postgres.js')>(
+  'src/database/embedded-postgres.ts',
+);
+
+const RUNS = Number(process.argv[2] ?? 100);
+const isSplit = process.argv[3] === 'split';
+const PIPELINES = 5;
+const ROWS = 200;
+const PER_SECOND = 50;
+const IDLE_SECONDS = 10;
+const TARGET = 2;
+
+const directory = await mkdtemp(path.join(tmpdir(), 'opsgraph-bench-'));
+const postgres = await startEmbeddedPostgres({
+  dataDir: path.join(directory, 'postgres'),
+  log: pino({ level: 'silent' }),
+});
+const databaseOf = (name: string) => Object.assign(new URL(postgres.url), { pathname: `/${name}` });
+
+const admin = new Client({ connectionString: postgres.url });
+await admin.connect();
+await admin.query('CREATE DATABASE warehouse');
+await admin.end();
+const warehouse = new Client({ connectionString: databaseOf('warehouse').href });
+await warehouse.connect();
+
+/** Resolves when it is ready. Given in the environment: JOB_CONCURRENCY, RUN_CONCURRENCY_PER_PIPELINE, ... */
+async function serve(role: string): Promise<{ url: string; end(): Promise<void> }> {
+  const server = spawn(process.execPath, [path.resolve(import.meta.dirname, '../dist/server.js')], {
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      PORT: '0',
+      ROLE: role,
+      DATA_DIR: path.join(directory, 'data'),
+      DATABASE_URL: postgres.url,
+      SEED: 'demo',
+      RATE_LIMIT_DISABLED: 'true',
+      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => /^(JOB|RUN)_/.test(name))),
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const url = await new Promise<string>((resolve) => {
+    createInterface(server.stdout).on('line', (line) => {
+      const record = JSON.parse(line) as { msg?: string; url?: string };
+      if (record.msg === 'ready' && record.url) resolve(record.url);
+    });
+  });
+  const end = async () => {
+    const exited = once(server, 'exit');
+    server.kill('SIGTERM');
+    await exited;
+  };
+  return { url, end };
+}
+
+const server = await serve(isSplit ? 'api' : 'all');
+const worker = isSplit ? await serve('worker') : undefined;
+const { url } = server;
+const issued = await fetch(`${url}/oidc/token`, {
+  method: 'POST',
+  body: new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: 'demo-engineer',
+    client_secret: 'opsgraph-demo',
+  }),
+});
+const { access_token: token } = (await issued.json()) as { access_token: string };
+
+async function call<Body>(method: string, where: string, body?: object): Promise<Body> {
+  const response = await fetch(`${url}/api/v1${where}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${method} ${where}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as Body;
+}
+
+async function preparePipelines(): Promise<string[]> {
+  const { hostname, port, username, password } = databaseOf('warehouse');
+  await call('POST', '/connections', {
+    name: 'warehouse',
+    type: 'postgres',
+    config: { host: hostname, port: Number(port), database: 'warehouse' },
+    credentials: { username: decodeURIComponent(username), password: decodeURIComponent(password) },
+  });
+  const rows = Array.from({ length: ROWS }, (_, id) => ({ id, amount: id * 1.5 }));
+  const ids: string[] = [];
+  for (let n = 0; n < PIPELINES; n += 1) {
+    await warehouse.query(`CREATE TABLE public.sales_${n} (id bigint, total double precision)`);
+    const yamlDefinition = JSON.stringify({
+      apiVersion: 'v1',
+      name: `sales_${n}`,
+      source: { id: 'read', type: 'inline', rows },
+      transformations: [
+        {
+          id: 'sums',
+          type: 'sql',
+          inputs: ['read'],
+          sql: 'SELECT id, sum(amount) AS total FROM read GROUP BY id',
+        },
+      ],
+      target: {
+        id: 'mart',
+        type: 'postgres',
+        connection: 'warehouse',
+        table: `public.sales_${n}`,
+        mode: 'APPEND',
+      },
+    });
+    ids.push((await call<{ id: string }>('POST', '/pipelines', { name: `sales_${n}`, yamlDefinition })).id);
+  }
+  return ids;
+}
+
+/** Milliseconds that each request took, at a fixed rate until `over`. */
+async function ask(runId: string, over: AbortSignal): Promise<number[]> {
+  const times: number[] = [];
+  const asked: Promise<void>[] = [];
+  const began = performance.now();
+  for (let n = 0; !over.aborted; n += 1) {
+    const due = began + (n * 1_000) / PER_SECOND;
+    await delay(Math.max(0, due - performance.now()));
+    // Counted from when it was due, so that a server that stands still cannot hide it.
+    asked.push(call('GET', `/runs/${runId}`).then(() => void times.push(performance.now() - due)));
+  }
+  await Promise.all(asked);
+  return times;
+}
+
+function quantile(times: readonly number[], share: number): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? Number.NaN;
+}
+
+async function ended(runIds: readonly string[]): Promise<Map<string, number>> {
+  for (const status of ['PENDING', 'RUNNING'])
+    while ((await call<unknown[]>('GET', `/runs?status=${status}&limit=1`)).length > 0) await delay(200);
+  const runs = await call<{ runId: string; overallStatus: string }[]>('GET', '/runs?limit=1000');
+  const statuses = new Map(runs.map(({ runId, overallStatus }) => [runId, overallStatus]));
+  const byStatus = Map.groupBy(runIds, (id) => statuses.get(id) ?? 'lost');
+  return new Map([...byStatus].map(([status, ids]) => [status, ids.length]));
+}
+
+try {
+  const pipelines = await preparePipelines();
+  const start = async (n: number) =>
+    (await call<{ runId: string }>('POST', `/pipelines/${pipelines[n % PIPELINES]}/run`)).runId;
+  const warm = await start(0);
+  await ended([warm]);
+  await ask(warm, AbortSignal.timeout(2_000));
+
+  const idle = await ask(warm, AbortSignal.timeout(IDLE_SECONDS * 1_000));
+  const over = new AbortController();
+  const accepted = new AbortController();
+  const accepting = ask(warm, accepted.signal);
+  const began = performance.now();
+  const runIds = await Promise.all(Array.from({ length: RUNS }, (_, n) => start(n)));
+  const started = performance.now() - began;
+  accepted.abort();
+  const asking = ask(warm, over.signal);
+  const statuses = await ended(runIds);
+  const took = performance.now() - began;
+  over.abort();
+  const loaded = await asking;
+
+  console.log(
+    `${RUNS} runs accepted in ${started.toFixed(0)} ms, over in ${(took / 1_000).toFixed(1)} s:`,
+    Object.fromEntries(statuses),
+  );
+  for (const [name, times] of [
+    ['idle', idle],
+    ['while they are accepted', await accepting],
+    ['while they run', loaded],
+  ] as const) {
+    console.log(
+      `GET /runs/{id} ${name}: p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms (${times.length} requests)`,
+    );
+  }
+  const ratio = quantile(loaded, 0.99) / quantile(idle, 0.99);
+  console.log(`p99 while they run is ${ratio.toFixed(2)} x idle (target ${TARGET})`);
+  let rows = 0;
+  for (let n = 0; n < PIPELINES; n += 1) {
+    const { rows: counted } = await warehouse.query(`SELECT count(*)::int AS n FROM public.sales_${n}`);
+    rows += counted[0].n;
+  }
+  console.log(`${rows} rows written, ${(RUNS + 1) * ROWS} expected`);
+} finally {
+  await worker?.end();
+  await server.end();
+  await warehouse.end();
+  await postgres.close();
+  await rm(directory, { recursive: true, force: true });
+}
