@@ -58,7 +58,10 @@ async function makeDatabases(): Promise<void> {
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
-  await query('lake', `DROP TABLE IF EXISTS public.orders; CREATE TABLE public.orders (${COLUMNS}); CHECKPOINT`);
+  await query(
+    'lake',
+    `DROP TABLE IF EXISTS public.orders; CREATE TABLE public.orders (${COLUMNS}); CHECKPOINT`,
+  );
   const start = performance.now();
   await work();
   const time = performance.now() - start;

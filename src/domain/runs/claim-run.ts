@@ -28,6 +28,8 @@ export interface ClaimedRun {
   isOvertaken: boolean;
   /** Workers in a row that went silent with the run and had finished no task of it. */
   losses: number;
+  /** Log lines that earlier workers wrote. */
+  logLines: number;
   maxRetries: number;
   retryDelaySeconds: number;
   timeoutSeconds: number;
@@ -84,6 +86,7 @@ SELECT claimed."id", claimed."organization_id" AS "organizationId", claimed."wor
   claimed."retry_of" AS "retryOf", claimed."first_run_id" AS "firstRunId", claimed."losses", claimed."watermarks",
   claimed."is_exclusive" AND claimed."watermarks" <> ${WATERMARKS_OF('claimed."pipeline_id"')} AS "isOvertaken",
   pipeline."max_retries" AS "maxRetries", pipeline."retry_delay_seconds" AS "retryDelaySeconds",
+  (SELECT count(*)::int FROM "run_message" WHERE "run_id" = claimed."id" AND "type" = 'log') AS "logLines",
   pipeline."timeout_seconds" AS "timeoutSeconds", claimed."cancel_requested_at" IS NOT NULL AS "cancelRequested"
 FROM claimed
 JOIN "pipeline" ON pipeline."id" = claimed."pipeline_id"

@@ -49,7 +49,7 @@ export async function executeRun(services: Services, draining: AbortSignal): Pro
     onLost: abort('lost'),
   });
   const journal = createRunJournal({ pool, wake: services.wake, runId, owner, now: services.now });
-  const recorder = new RunRecorder(journal, abort('lost'));
+  const recorder = new RunRecorder(journal, abort('lost'), run.logLines);
   const end = { pool, run, recorder, config: services.config };
   if (draining.aborted) stopping.abort('draining' satisfies Stop);
   if (run.cancelRequested) stopping.abort('cancelled' satisfies Stop);
@@ -140,7 +140,7 @@ async function executeGraph(
     pipelineStatus: 'RUNNING',
     messages: [{ type: 'run', body: { status: 'RUNNING' } }],
   });
-  const session = await engine.open(sessionOptions(services, run, units));
+  const session = await engine.open(sessionOptions(services, run, units, recorder));
   try {
     return await runTasks({ run, definition, graph, units, session, recorder, done, progress, signal });
   } finally {
@@ -148,7 +148,12 @@ async function executeGraph(
   }
 }
 
-function sessionOptions(services: Services, run: ClaimedRun, units: readonly RunUnit[]): SessionOptions {
+function sessionOptions(
+  services: Services,
+  run: ClaimedRun,
+  units: readonly RunUnit[],
+  { secrets }: RunRecorder,
+): SessionOptions {
   const { config } = services;
   return {
     runId: run.firstRunId ?? run.id,
@@ -161,6 +166,6 @@ function sessionOptions(services: Services, run: ClaimedRun, units: readonly Run
     maskKey: Buffer.from(services.secrets.deriveKey(`mask ${run.workspaceId}`)).toString('hex'),
     filesBase: path.join(config.dataDir, 'files'),
     fileOwners: fileOwners(config, run.workspaceId),
-    resolveConnection: (name) => connectionTarget(services, run, name),
+    resolveConnection: async (name) => secrets.add(await connectionTarget(services, run, name)),
   };
 }
