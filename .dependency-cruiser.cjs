@@ -54,8 +54,8 @@ module.exports = {
     only('engines', '^src/engines/', ['^src/errors\\.ts$', '^src/integrations/http/public-address\\.ts$']),
     only('integrations', '^src/integrations/', [
       '^src/errors\\.ts$',
-      // What a connection comes to is said once, for the engines and for whoever tries it out.
-      '^src/engines/(engine|task-spec)\\.ts$',
+      // What a connection comes to, and whose a file is, is said once, for the engines and for whoever tries it out.
+      '^src/engines/(engine|task-spec|file-owners)\\.ts$',
     ]),
     only('domain', '^src/domain/', [
       ...nouns,
@@ -64,6 +64,7 @@ module.exports = {
       '^src/database/',
       '^src/engines/engine',
       '^src/engines/task-spec',
+      '^src/engines/file-owners',
       '^src/integrations/sso/sso-protocol\\.ts$',
       '^src/integrations/webhooks/webhook-sender\\.ts$',
       '^src/integrations/connections/',
