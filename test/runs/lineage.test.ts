@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Services } from '../../src/context.js';
+import { sweepLineage } from '../../src/domain/lineage/index.js';
 import { eventually } from '../support/eventually.js';
 import { openRunHouse, type RunHouse } from './run-house.js';
 
@@ -20,7 +22,10 @@ beforeAll(async () => {
   collector.listen(0, '127.0.0.1');
   await once(collector, 'listening');
   const { port } = collector.address() as AddressInfo;
-  house = await openRunHouse({ OPENLINEAGE_URL: `http://127.0.0.1:${port}/api/v1/lineage` });
+  house = await openRunHouse({
+    OPENLINEAGE_URL: `http://127.0.0.1:${port}/api/v1/lineage`,
+    RUN_CONCURRENCY_PER_PIPELINE: '1',
+  });
 });
 afterAll(async () => {
   await house?.close();
@@ -110,7 +115,7 @@ it('says why a run failed, and which run one retries', async () => {
 apiVersion: v1
 name: failing
 source: { id: a, type: inline, rows: [{ x: 1 }] }
-transformations: { id: b, type: sql, inputs: [a], sql: "SELECT error('no such luck') AS x FROM a" }
+transformations: { id: b, type: sql, inputs: [a], sql: "SELECT error('no such luck, ann@x.test') AS x FROM a" }
 target: { id: t, type: file, path: never.csv }
 `),
   );
@@ -118,7 +123,7 @@ target: { id: t, type: file, path: never.csv }
   const [, fail] = await eventsOf(runId);
   expect(fail.event).toMatchObject({
     eventType: 'FAIL',
-    run: { facets: { errorMessage: { message: expect.stringContaining('no such luck') } } },
+    run: { facets: { errorMessage: { message: expect.stringMatching(/no such luck, •••/) } } },
   });
   expect(fail.event.run.facets).not.toHaveProperty('parent');
   const parents: string[] = [runId];
@@ -137,4 +142,36 @@ target: { id: t, type: file, path: never.csv }
     }
     parents.push(body.runId);
   }
+});
+
+it('tells of a run that could not even begin its tasks, and nothing of one that no worker took up', async () => {
+  const pipelineId = await house.createPipeline(`
+apiVersion: v1
+name: long
+source: { id: a, type: inline, rows: [{ x: 1 }] }
+transformations: { id: b, type: sql, inputs: [a], sql: "SELECT count(*) AS n FROM range(1000000000000) AS r (i), a WHERE i % 3 = 1" }
+target: { id: t, type: file, path: never.csv }
+`);
+  const ahead = await house.start(pipelineId);
+  await house.watch(ahead).until(({ taskId, status }) => taskId === 'b' && status === 'RUNNING');
+  const unbound = await house.start(pipelineId);
+  const never = await house.start(pipelineId);
+  const { orm } = house.app.services;
+  await orm.em
+    .fork()
+    .execute(`UPDATE "run" SET "yaml_definition" = 'name: nothing' WHERE "id" = ?`, [unbound]);
+  for (const runId of [never, ahead]) await house.engineer('POST', `/api/v1/runs/${runId}/cancel`);
+  await house.watch(unbound).closed;
+  expect((await eventsOf(unbound))[1].event).toMatchObject({
+    eventType: 'FAIL',
+    run: { facets: { errorMessage: { message: expect.any(String) } } },
+    inputs: [],
+    outputs: [],
+  });
+  expect((await eventsOf(ahead))[1].eventType).toBe('ABORT');
+  const untold: unknown[] = [];
+  const enqueue = async (_name: string, payload: unknown) => untold.push(payload);
+  const jobs = { ...house.app.services.jobs, enqueue } as unknown as Services['jobs'];
+  await sweepLineage({ ...house.app.services, jobs });
+  expect(untold).toEqual([]);
 });

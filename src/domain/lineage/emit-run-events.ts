@@ -3,7 +3,9 @@ import type { Services } from '../../context.js';
 import { nativePool, nativeTypes } from '../../database/native-pool.js';
 import type { ConnectionTarget, ResultColumn } from '../../engines/engine.js';
 import type { RunState } from '../../entities/runs/run-enums.js';
+import { AppError } from '../../errors.js';
 import { connectionTarget } from '../connections/index.js';
+import type { Task } from '../pipelines/index.js';
 import { bindRun, EMIT_LINEAGE } from '../runs/index.js';
 import { type LineageRun, runEvents, type TaskFacts } from './run-events.js';
 
@@ -46,19 +48,14 @@ export async function emitRunEvents(services: Services, runId: string): Promise<
   const { rows } = await pool.query<RunRow>({ text: RUN, values: [runId], types: nativeTypes });
   const [row] = rows;
   if (!row) return;
-  const { graph } = bindRun(services, {
-    ...runOf(row),
-    logicalTime: row.logical_time ?? row.started_at,
-    parameters: row.parameters,
-    yamlDefinition: row.yaml_definition,
-  });
-  const connections = await targetsOf(services, row, graph.tasks);
+  const tasks = tasksOf(services, row);
+  const connections = await targetsOf(services, row, tasks);
   const facts = new Map(
     row.tasks.map((task): [string, TaskFacts] => [task.task_id, { ...task, columns: task.columns ?? [] }]),
   );
   const events = await runEvents({
     run: runOf(row),
-    tasks: graph.tasks,
+    tasks,
     facts,
     connections,
     filesBase: `${services.config.dataDir}/files`,
@@ -87,6 +84,21 @@ function runOf(row: RunRow): LineageRun {
   };
 }
 
+/** None where nothing could be bound: such a run has failed for that, and has read and written nothing. */
+function tasksOf(services: Services, row: RunRow): readonly Task[] {
+  try {
+    return bindRun(services, {
+      ...runOf(row),
+      logicalTime: row.logical_time ?? row.started_at,
+      parameters: row.parameters,
+      yamlDefinition: row.yaml_definition,
+    }).graph.tasks;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return [];
+  }
+}
+
 /** A connection that was removed meanwhile leaves its dataset unnamed. */
 async function targetsOf(
   services: Services,
@@ -112,11 +124,11 @@ async function targetsOf(
 
 const MISSING = `
 SELECT run."id" FROM "run"
-WHERE run."finished_at" > now() - interval '1 day' AND NOT EXISTS (
+WHERE run."finished_at" > now() - interval '1 day' AND run."started_at" IS NOT NULL AND NOT EXISTS (
   SELECT FROM "lineage_event" WHERE "run_id" = run."id" AND "event_type" IN ('COMPLETE', 'FAIL', 'ABORT'))
 ORDER BY run."finished_at" LIMIT 200`;
 
-/** Runs whose end was not told, because a process ended before it could. */
+/** Runs whose end was not told, because a process ended before it could; of one that never began there is nothing to tell. */
 export async function sweepLineage(services: Services): Promise<void> {
   const pool: Pool = await nativePool(services.orm);
   const { rows } = await pool.query<{ id: string }>(MISSING);

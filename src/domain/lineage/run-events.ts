@@ -1,6 +1,7 @@
 import type { ConnectionTarget, ResultColumn } from '../../engines/engine.js';
 import type { LineageEventType } from '../../entities/lineage/lineage-event.js';
 import type { RunState } from '../../entities/runs/run-enums.js';
+import { maskText } from '../../masking/mask-text.js';
 import type { Task } from '../pipelines/index.js';
 import { type ColumnLineage, type InputField, traceColumns } from './column-lineage.js';
 import { type DatasetId, datasetOf } from './dataset-name.js';
@@ -72,7 +73,10 @@ function runEvent(
   const namespace = `opsgraph.${run.workspaceSlug}`;
   const job = { namespace, name: run.pipelineName };
   const error = run.error !== null && {
-    errorMessage: facet('1-0-1/ErrorMessageRunFacet', { message: run.error, programmingLanguage: 'SQL' }),
+    errorMessage: facet('1-0-1/ErrorMessageRunFacet', {
+      message: maskText(run.error),
+      programmingLanguage: 'SQL',
+    }),
   };
   const parent = run.retryOf !== null && {
     parent: facet('1-1-0/ParentRunFacet', {
