@@ -124,6 +124,12 @@ target: { id: t, type: file, path: never.csv }
   expect(fail.event).toMatchObject({
     eventType: 'FAIL',
     run: { facets: { errorMessage: { message: expect.stringMatching(/no such luck, •••/) } } },
+    outputs: [
+      {
+        namespace: 'file',
+        facets: { dataSource: { name: 'file', uri: `file://${house.app.dataDir}/files/never.csv` } },
+      },
+    ],
   });
   expect(fail.event.run.facets).not.toHaveProperty('parent');
   const parents: string[] = [runId];

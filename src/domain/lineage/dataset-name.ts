@@ -1,3 +1,5 @@
+import { isIPv6 } from 'node:net';
+import { pathToFileURL } from 'node:url';
 import type { ConnectionTarget } from '../../engines/engine.js';
 import type { TaskSpec } from '../../engines/task-spec.js';
 
@@ -24,11 +26,18 @@ export function datasetOf(
     return { namespace: base?.origin ?? 'http', name: path };
   }
   if (target?.type !== 'postgres' && target?.type !== 'mysql') return undefined;
-  const namespace = `${target.type === 'postgres' ? 'postgres' : 'mysql'}://${target.host}:${target.port}`;
+  const host = isIPv6(target.host) ? `[${target.host}]` : target.host;
+  const namespace = `${target.type}://${host}:${target.port}`;
   // A query is no table: it is named by the task that holds it.
   const table = 'table' in spec && spec.table !== undefined ? spec.table : `query.${id}`;
   const schema = target.type === 'postgres' && !table.includes('.') ? 'public.' : '';
   return { namespace, name: `${target.database}.${schema}${table}` };
+}
+
+/** Where a dataset's source is, as a URI; undefined where that is not known any more. */
+export function sourceUri({ namespace, name }: DatasetId): string | undefined {
+  if (namespace === 'file') return pathToFileURL(name).href;
+  return URL.canParse(namespace) ? namespace : undefined;
 }
 
 function fileDataset(path: string, target: ConnectionTarget | undefined, filesBase: string): DatasetId {

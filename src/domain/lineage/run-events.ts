@@ -4,7 +4,7 @@ import type { RunState } from '../../entities/runs/run-enums.js';
 import { maskText } from '../../masking/mask-text.js';
 import type { Task } from '../pipelines/index.js';
 import { type ColumnLineage, type InputField, traceColumns } from './column-lineage.js';
-import { type DatasetId, datasetOf } from './dataset-name.js';
+import { type DatasetId, datasetOf, sourceUri } from './dataset-name.js';
 
 const PRODUCER = 'https://opsgraph.dev/opsgraph';
 const FACETS = 'https://openlineage.io/spec/facets';
@@ -127,6 +127,7 @@ function describe(task: Task, dataset: DatasetId, facts: TaskFacts | undefined, 
     ...(facts?.rows != null && { rowCount: facts.rows }),
     ...(facts?.bytes != null && { size: facts.bytes }),
   };
+  const uri = sourceUri(dataset);
   const isInput = task.kind === 'source';
   const statisticsFacet = isInput
     ? { inputFacets: { inputStatistics: facet('1-0-0/InputStatisticsInputDatasetFacet', statistics) } }
@@ -136,7 +137,7 @@ function describe(task: Task, dataset: DatasetId, facts: TaskFacts | undefined, 
     facets: {
       dataSource: facet('1-0-1/DatasourceDatasetFacet', {
         name: connectionOf(task) ?? dataset.namespace,
-        uri: dataset.namespace,
+        ...(uri !== undefined && { uri }),
       }),
       ...((facts?.columns.length ?? 0) > 0 && {
         schema: facet('1-1-1/SchemaDatasetFacet', { fields: facts?.columns }),
