@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EngineSession, TaskOutcome, TaskProgress } from '../../engines/engine.js';
+import type { EngineSession, TaskOutcome } from '../../engines/engine.js';
 import { EngineError } from '../../engines/engine-error.js';
 import type { RunHealing } from '../../entities/runs/run.js';
 import type { PipelineDefinition } from '../pipelines/index.js';
 import type { ClaimedRun } from './claim-run.js';
 import { failedChecks, taskChecks } from './quality.js';
+import { progressReporter } from './report-progress.js';
 import { type Progress, readUntil } from './resume-run.js';
 import type { JournalEntry, TaskChange } from './run-journal.js';
 import type { RunRecorder } from './run-recorder.js';
@@ -114,32 +115,13 @@ function execute(
   return session.execute(task, {
     signal: AbortSignal.any(signals),
     log: (level, message) => recorder.log({ level, message, taskId: id, attempt }),
-    progress: reportProgress(recorder, id, attempt),
+    progress: progressReporter(({ percent, rows }) =>
+      recorder.note(changes([{ taskId: id, status: 'RUNNING', attempt, percent, rows }])),
+    ),
     ...(watermark !== undefined && { watermark }),
     ...(until !== undefined && { until }),
     ...(outOfMemory > 0 && { outOfMemory }),
   });
-}
-
-/** At most so often, and no more often than each so many percent: twenty messages an attempt, however long it takes. */
-const PROGRESS_MS = 1_000;
-const PROGRESS_PERCENT = 5;
-
-function reportProgress(
-  recorder: RunRecorder,
-  taskId: string,
-  attempt: number,
-): (progress: TaskProgress) => void {
-  let told = 0;
-  let toldAt = performance.now();
-  return ({ percent, rows }) => {
-    const now = performance.now();
-    const rounded = Math.floor(percent);
-    if (rounded < told + PROGRESS_PERCENT || rounded >= 100 || now - toldAt < PROGRESS_MS) return;
-    told = rounded;
-    toldAt = now;
-    recorder.note(changes([{ taskId, status: 'RUNNING', attempt, percent: rounded, rows }]));
-  };
 }
 
 /** A result that breaks a check of severity ERROR is a failure nobody can heal. */
