@@ -51,7 +51,11 @@ module.exports = {
       '^src/config\\.ts$',
     ]),
     only('masking', '^src/masking/', []),
-    only('engines', '^src/engines/', ['^src/errors\\.ts$', '^src/integrations/http/public-address\\.ts$']),
+    only('engines', '^src/engines/', [
+      '^src/errors\\.ts$',
+      // What a connection may reach is said once, for the engines and for whoever tries it out.
+      '^src/integrations/connections/(reachable-address|vetted-socket)\\.ts$',
+    ]),
     only('integrations', '^src/integrations/', [
       '^src/errors\\.ts$',
       // What a connection comes to, and whose a file is, is said once, for the engines and for whoever tries it out.

@@ -3,7 +3,6 @@ import type { ConnectionTarget } from '../../engines/engine.js';
 import { Connection } from '../../entities/connections/connection.js';
 import { ORGANIZATION_FILTER, WORKSPACE_FILTER } from '../../entities/tenancy.js';
 import { conflict, notFound } from '../../errors.js';
-import { requireReachable } from '../../integrations/connections/require-reachable.js';
 import { openDefinition } from './open-definition.js';
 import { requestedTarget } from './requested-target.js';
 
@@ -26,6 +25,5 @@ export async function connectionTarget(
     throw conflict(`A ${connection.type} connection cannot be read or written yet`, {
       type: connection.type,
     });
-  if (target.type === 'postgres' || target.type === 'mysql') await requireReachable(target.host);
   return target;
 }

@@ -50,6 +50,7 @@ export function toEngineError(error: unknown, otherwise: EngineErrorKind): Engin
   const message = messageOf(error).slice(0, MESSAGE_LIMIT);
   const code = codeOf(error);
   if (code === 'ENOSPC' || code === 'EDQUOT') return new EngineError('DISK_FULL', message, { cause: error });
+  if (code === 'PRIVATE_ADDRESS') return new EngineError('CONNECTION', message, { cause: error });
   if (code && NETWORK_CODES.test(code))
     return new EngineError('CONNECTION', message, { transient: true, cause: error });
   if (isMysql(error)) return fromMysql(error, message, otherwise);

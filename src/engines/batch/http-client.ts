@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { Agent } from 'undici';
-import { isPublicHost, publicLookup } from '../../integrations/http/public-address.js';
+import { connectionLookup, mayBeAsked } from '../../integrations/connections/reachable-address.js';
 import type { HttpConnectionTarget } from '../engine.js';
 import { EngineError } from '../engine-error.js';
 
@@ -33,7 +33,7 @@ export function openHttp(
     maxResponseSize: MAX_ANSWER_BYTES,
     headersTimeout: REQUEST_TIMEOUT_MS,
     bodyTimeout: REQUEST_TIMEOUT_MS,
-    connect: { timeout: CONNECT_TIMEOUT_MS, ...(!target.allowPrivate && { lookup: publicLookup }) },
+    connect: { timeout: CONNECT_TIMEOUT_MS, lookup: connectionLookup(target.allowPrivate) },
   });
   const request = async (url: URL, waits: number): Promise<HttpAnswer> => {
     const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
@@ -53,13 +53,7 @@ export function openHttp(
 
 function assertReachable({ baseUrl, allowPrivate }: HttpConnectionTarget): void {
   const url = new URL(baseUrl);
-  if (
-    url.protocol === 'https:'
-      ? allowPrivate || isPublicHost(url.hostname)
-      : allowPrivate && url.protocol === 'http:'
-  ) {
-    return;
-  }
+  if (mayBeAsked(url, allowPrivate)) return;
   throw new EngineError(
     'CONNECTION',
     `${url.origin} may not be reached: it must be a public https address, or be listed in CONNECTION_ALLOWED_HOSTS.`,
@@ -134,7 +128,10 @@ function describe(error: unknown, url: URL, timedOut: boolean): unknown {
     return new EngineError('SOURCE', `${where} answered with more than ${limit} MiB: ask for smaller pages.`);
   }
   if (code === 'PRIVATE_ADDRESS') {
-    return new EngineError('CONNECTION', `${url.origin} may not be reached: its address is not public.`);
+    return new EngineError(
+      'CONNECTION',
+      `${url.origin} may not be reached: its address is not one that connections may reach.`,
+    );
   }
   return error;
 }

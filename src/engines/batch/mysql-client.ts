@@ -1,5 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { Connection, ConnectionOptions, QueryResult, ResultSetHeader, RowDataPacket } from 'mysql2';
+import { vettedSocket } from '../../integrations/connections/vetted-socket.js';
 import type { MysqlConnectionTarget } from '../engine.js';
 import { EngineError } from '../engine-error.js';
 import { abortError, rejectOnAbort } from './abort.js';
@@ -7,6 +8,7 @@ import type { TaskContext } from './task-context.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const CANCEL_TIMEOUT_MS = 2_000;
+const KEEP_ALIVE_MS = 10_000;
 
 /**
  * UTC, so that TIMESTAMP has one meaning; waits of five minutes for a lock, as with PostgreSQL; ten for a reader that
@@ -103,8 +105,7 @@ function connectionOptions(target: MysqlConnectionTarget, timeoutMs: number): Co
     jsonStrings: true,
     // The server could otherwise ask for files of this machine.
     flags: ['-LOCAL_FILES'],
-    enableKeepAlive: true,
-    keepAliveInitialDelay: 10_000,
+    stream: () => vettedSocket().setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS).connect(port, host),
   };
 }
 

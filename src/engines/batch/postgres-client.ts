@@ -1,4 +1,5 @@
 import { Client, type ClientConfig } from 'pg';
+import { vettedSocket } from '../../integrations/connections/vetted-socket.js';
 import type { PostgresConnectionTarget } from '../engine.js';
 import { EngineError } from '../engine-error.js';
 import { abortError } from './abort.js';
@@ -60,6 +61,7 @@ function clientConfig(target: PostgresConnectionTarget): ClientConfig {
     application_name: 'opsgraph',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
+    stream: vettedSocket,
   };
 }
 

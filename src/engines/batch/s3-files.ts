@@ -131,19 +131,19 @@ async function withS3<T>(
 }
 
 async function openS3(target: S3Target): Promise<S3Client> {
-  const [{ S3Client }, { isPublicHost, publicLookup }] = await Promise.all([
+  const [{ S3Client }, { connectionLookup, mayBeAsked }] = await Promise.all([
     import('@aws-sdk/client-s3'),
-    import('../../integrations/http/public-address.js'),
+    import('../../integrations/connections/reachable-address.js'),
   ]);
   const { endpoint, allowPrivate, accessKeyId = '', secretAccessKey = '', sessionToken } = target;
   const url = endpoint === undefined ? undefined : new URL(endpoint);
-  if (url && !allowPrivate && (url.protocol !== 'https:' || !isPublicHost(url.hostname))) {
+  if (url && !mayBeAsked(url, allowPrivate)) {
     throw new EngineError(
       'CONNECTION',
       `${url.origin} may not be reached: it must be a public https address, or be listed in CONNECTION_ALLOWED_HOSTS.`,
     );
   }
-  const agent = allowPrivate ? {} : { lookup: publicLookup };
+  const agent = { lookup: connectionLookup(allowPrivate) };
   return new S3Client({
     region: target.region,
     ...(endpoint !== undefined && { endpoint }),

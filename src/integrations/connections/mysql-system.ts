@@ -1,4 +1,3 @@
-import { connect } from 'node:net';
 import type { Connection, RowDataPacket } from 'mysql2';
 import type { MysqlConnectionTarget } from '../../engines/engine.js';
 import {
@@ -8,7 +7,7 @@ import {
   MAX_COLUMNS,
   MAX_TABLES,
 } from './discovered-schema.js';
-import { connectionLookup } from './reachable-address.js';
+import { vettedSocket } from './vetted-socket.js';
 
 /** Tables and views of the connection's database. */
 const CATALOGUE = `
@@ -49,7 +48,7 @@ async function query<Row>(target: MysqlConnectionTarget, signal: AbortSignal, sq
     charset: 'utf8mb4',
     // The server could otherwise ask for files of this machine.
     flags: ['-LOCAL_FILES'],
-    stream: () => connect({ host, port, lookup: connectionLookup(true) }),
+    stream: () => vettedSocket().connect(port, host),
   });
   // A lost connection rejects the running query; the event itself would end the process.
   connection.on('error', () => undefined);

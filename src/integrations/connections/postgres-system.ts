@@ -1,4 +1,3 @@
-import { Socket } from 'node:net';
 import { Client } from 'pg';
 import type { PostgresConnectionTarget } from '../../engines/engine.js';
 import {
@@ -8,7 +7,7 @@ import {
   MAX_COLUMNS,
   MAX_TABLES,
 } from './discovered-schema.js';
-import { connectionLookup } from './reachable-address.js';
+import { vettedSocket } from './vetted-socket.js';
 
 /** Tables, views and foreign tables of the database that the account may see. */
 const CATALOGUE = `
@@ -73,14 +72,4 @@ async function withClient<T>(
     signal.removeEventListener('abort', cut);
     socket.destroy();
   }
-}
-
-/** pg gives its socket a name to resolve; this one vets what comes of it. */
-function vettedSocket(): Socket {
-  const socket = new Socket();
-  const connect = socket.connect.bind(socket);
-  const lookup = connectionLookup(true);
-  return Object.assign(socket, {
-    connect: (port: number, host: string) => connect({ port, host, lookup }),
-  });
 }

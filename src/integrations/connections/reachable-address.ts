@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { isPublicAddress, vettingLookup } from '../http/public-address.js';
+import { isPublicAddress, isPublicHost, vettingLookup } from '../http/public-address.js';
 
 /** IPv6 ranges that carry an IPv4 address of their own (RFC 6052, 3056, 4380): they could carry a link-local one. */
 const CARRYING: ReadonlySet<string> = new Set(['rfc6052', '6to4', 'teredo']);
@@ -19,6 +19,15 @@ export function isReachableAddress(address: string): boolean {
 export function isReachableHost(hostname: string): boolean {
   const address = hostname.replace(/^\[|\]$/g, '');
   return !ipaddr.isValid(address) || isReachableAddress(address);
+}
+
+/**
+ * Whether a service may be asked there: over https at a public address; where private ones are allowed, over http too,
+ * at whatever `isReachableHost` lets through. A name is judged once more when it is resolved.
+ */
+export function mayBeAsked({ protocol, hostname }: URL, allowPrivate: boolean): boolean {
+  if (allowPrivate) return /^https?:$/.test(protocol) && isReachableHost(hostname);
+  return protocol === 'https:' && isPublicHost(hostname);
 }
 
 /**

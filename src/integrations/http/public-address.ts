@@ -50,6 +50,6 @@ class PrivateAddressError extends Error {
   override readonly name = 'PrivateAddressError';
   readonly code = 'PRIVATE_ADDRESS';
   constructor(hostname: string) {
-    super(`${hostname} resolves to an address that is not public`);
+    super(`${hostname} resolves to an address that may not be reached`);
   }
 }

@@ -107,7 +107,7 @@ describe('files of an S3-compatible store', () => {
     ['nosuch.csv', 'lake', 'SOURCE', /no file "nosuch.csv"/],
     ['../../other/a.csv', 'lake', 'SOURCE', /outside the connection's prefix/],
     ['a.csv', 'private', 'CONNECTION', /may not be reached/],
-    ['a.csv', 'named', 'CONNECTION', /is not public/],
+    ['a.csv', 'named', 'CONNECTION', /may not be reached/],
     ['a.csv', 'wrong', 'CONNECTION', /InvalidAccessKeyId/],
   ] as const)('%s of %s fails as %s', async (path, connection, kind, message) => {
     await expect(read(source(path, { connection }))).rejects.toMatchObject({
