@@ -7,7 +7,7 @@ import { newId, newUuid } from '../../src/entities/ids.js';
 import { type LifecycleStage, Pipeline } from '../../src/entities/pipelines/pipeline.js';
 import { clientCredential } from '../support/credentials.js';
 import { type Actor, insertSession, insertUser } from './houses.js';
-import { rememberLineage } from './remember-lineage.js';
+import { created, pipelineBody, startedRun, yamlDefinition } from './run-fixtures.js';
 import { deliveryOf, recordedEvent, UNRESOLVABLE } from './webhook-fixtures.js';
 
 /** What an id in an operation may point at. */
@@ -19,12 +19,6 @@ export interface Kind {
   /** An id of the right form that nothing has. */
   absent(): string;
 }
-
-const yamlDefinition = `apiVersion: v1
-name: numbers
-source: { id: numbers, type: inline, rows: [{ n: 1 }] }
-target: { id: out, type: file, path: numbers.parquet, mode: OVERWRITE }
-`;
 
 /** One line per kind of thing that ids point at. The name is that of the GraphQL type, with a small first letter. */
 export const kinds = {
@@ -95,12 +89,12 @@ export const kinds = {
     make: (actor) => pipelineAt(actor, 'DEPRECATED'),
     absent: newUuid,
   },
-  run: {
+  run: { owner: 'workspace', make: startedRun, absent: newUuid },
+  cancelledRun: {
     owner: 'workspace',
     make: async (actor): Promise<string> => {
-      const pipelineId = await created(actor.asPlatform('POST', '/api/v1/pipelines', pipelineBody(actor)));
-      const runId = await created(actor.asPlatform('POST', `/api/v1/pipelines/${pipelineId}/run`), 'runId');
-      await rememberLineage(actor, runId);
+      const runId = await startedRun(actor);
+      await actor.asPlatform('POST', `/api/v1/runs/${runId}/cancel`);
       return runId;
     },
     absent: newUuid,
@@ -117,6 +111,7 @@ export const pointsAt: Readonly<Record<string, KindName>> = {
   'Mutation.testConnection.id': 'connection',
   'Query.connectionSchema.id': 'connection',
   deliveryId: 'webhookDelivery',
+  'Mutation.retryRun.runId': 'cancelledRun',
   'Mutation.deprecatePipeline.id': 'activePipeline',
   'Mutation.retirePipeline.id': 'deprecatedPipeline',
   requesterId: 'user',
@@ -223,10 +218,6 @@ async function pipelineAt(actor: Actor, lifecycleStage: LifecycleStage): Promise
   return id;
 }
 
-function pipelineBody({ house }: Actor) {
-  return { name: house.marker, yamlDefinition };
-}
-
 function connectionBody({ house }: Actor) {
   return {
     name: `${house.marker} ${newUuid()}`,
@@ -273,12 +264,6 @@ async function insertTeam({ houses, house }: Actor): Promise<string> {
   const { organizationId, marker } = house;
   await houses.em().insert(Team, { id, organizationId, name: `${marker} ${id}`, createdAt: new Date() });
   return id;
-}
-
-async function created(answer: ReturnType<Actor['asItsm']>, field = 'id'): Promise<string> {
-  const { status, body } = await answer;
-  if (status >= 300) throw new Error(`A fixture was not made: ${status} ${JSON.stringify(body)}`);
-  return body[field];
 }
 
 /** A new one of a kind, remembered as belonging to the actor's house. */

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { engineProcesses } from '../engines/batch/engine-processes.js';
 import { openRunHouse, type RunHouse } from './run-house.js';
 
 const execute = promisify(execFile);
@@ -51,21 +52,6 @@ describe('memory that does not suffice', () => {
     expect((await small()).overallStatus).toBe('COMPLETED');
   });
 });
-
-/** The engine's processes that this one has started. Linux only. */
-async function engineProcesses(): Promise<number[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      const read = (name: string) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '');
-      const parent = /\) \S (\d+)/.exec(await read('stat'))?.[1];
-      return Number(parent) === process.pid && (await read('cmdline')).includes('engines/batch/child.js')
-        ? [Number(pid)]
-        : [];
-    }),
-  );
-  return found.flat();
-}
 
 const onLinux = process.platform === 'linux' ? it : it.skip;
 

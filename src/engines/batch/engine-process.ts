@@ -1,8 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdir, realpath, rm } from 'node:fs/promises';
-import { setPriority } from 'node:os';
-import { dirname, join } from 'node:path';
 import type {
   ConnectionTarget,
   EngineTask,
@@ -14,6 +10,7 @@ import type {
 import { EngineError } from '../engine-error.js';
 import { abortError } from './abort.js';
 import type { ChildOptions, FromChild, ToChild } from './messages.js';
+import { type NurseryChild, startChild } from './nursery-child.js';
 import { spillDirectory } from './spill-directory.js';
 
 const START_TIMEOUT_MS = 15_000;
@@ -30,7 +27,7 @@ interface Pending {
 
 /** One child process and the tasks it is working on. Once it is gone, every one of them has been answered. */
 export class EngineProcess {
-  readonly #child: ChildProcess;
+  readonly #child: NurseryChild;
   readonly #pending = new Map<number, Pending>();
   readonly #exited: Promise<void>;
   readonly #firstAnswer: Promise<FromChild>;
@@ -38,13 +35,9 @@ export class EngineProcess {
   #stderr = '';
   #killedBecause: string | undefined;
 
-  private constructor(child: ChildProcess, runDirectory: string) {
+  private constructor(child: NurseryChild, runDirectory: string) {
     this.#child = child;
-    const exited = new Promise<void>((resolve) => {
-      child.once('exit', () => resolve());
-      // A process that could not be started has no 'exit'; other errors (a failed send) are followed by one.
-      child.on('error', () => child.pid === undefined && resolve());
-    });
+    const exited = new Promise<void>((resolve) => child.once('exit', resolve));
     // A child that was killed could not tidy up after itself.
     this.#exited = exited.then(() => {
       this.#rejectAll();
@@ -53,8 +46,8 @@ export class EngineProcess {
       );
     });
     this.#firstAnswer = new Promise((resolve) => child.once('message', resolve));
-    child.on('message', (message: FromChild) => this.#onMessage(message));
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    child.on('message', (message) => this.#onMessage(message));
+    child.on('complaint', (text) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_TAIL);
     });
   }
@@ -63,13 +56,13 @@ export class EngineProcess {
   static async start(options: SessionOptions): Promise<EngineProcess> {
     const { resolveConnection: _, ...rest } = options;
     const runDirectory = await makeRunDirectory(options.runDirectory);
-    const process_ = new EngineProcess(forkChild(runDirectory), runDirectory);
+    const process_ = new EngineProcess(startChild(runDirectory), runDirectory);
     await process_.#becomeReady({ ...rest, runDirectory });
     return process_;
   }
 
   get alive(): boolean {
-    return this.#child.connected && this.#child.exitCode === null && this.#child.signalCode === null;
+    return !this.#child.isGone;
   }
 
   get pid(): number | undefined {
@@ -102,11 +95,7 @@ export class EngineProcess {
 
   /** Ends the child: politely, and after two seconds by SIGKILL. Resolves when the process is gone. */
   async close(): Promise<void> {
-    if (!this.alive) {
-      if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill('SIGKILL');
-      await this.#exited;
-      return;
-    }
+    if (!this.alive) return this.#exited;
     this.#send({ type: 'close' });
     const timer = setTimeout(() => this.#kill('it did not end when asked to'), CLOSE_GRACE_MS);
     await this.#exited;
@@ -119,7 +108,7 @@ export class EngineProcess {
     const first = await Promise.race([this.#firstAnswer, this.#exited]);
     clearTimeout(timer);
     if (first?.type === 'ready') return;
-    this.#child.kill('SIGKILL');
+    this.#child.kill();
     if (first?.type === 'refused') throw new EngineError(first.error.kind, first.error.message);
     throw this.#goneError();
   }
@@ -153,11 +142,11 @@ export class EngineProcess {
 
   #kill(reason: string): void {
     this.#killedBecause = reason;
-    this.#child.kill('SIGKILL');
+    this.#child.kill();
   }
 
   #send(message: ToChild): void {
-    if (this.#child.connected) this.#child.send(message, () => undefined);
+    this.#child.send(message);
   }
 }
 
@@ -177,34 +166,5 @@ async function makeRunDirectory(path: string): Promise<string> {
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new EngineError('INTERNAL', `The run's directory cannot be made: ${reason}`, { cause });
-  }
-}
-
-/** The server answers at once while runs compute: the kernel gives it a processor before them. */
-const NICENESS = 19;
-
-function forkChild(runDirectory: string): ChildProcess {
-  const child = fork(childEntry(), [], {
-    cwd: runDirectory,
-    // Nothing of the server's environment: it may hold secrets, and pg would read PGHOST and its like from it.
-    // DuckDB calls block a libuv thread each, and the default of 4 would queue the tasks of a wide level.
-    env: { TZ: 'UTC', LC_ALL: 'C.UTF-8', UV_THREADPOOL_SIZE: '16' },
-    execArgv: [],
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  });
-  // Without an id it could not be started, which its own event tells.
-  if (child.pid !== undefined) setPriority(child.pid, NICENESS);
-  return child;
-}
-
-/** The compiled child. This module may itself be source under test or part of a bundle, so the way leads up to the package. */
-function childEntry(): string {
-  for (let directory = import.meta.dirname; ; directory = dirname(directory)) {
-    const entry = join(directory, 'dist/engines/batch/child.js');
-    if (existsSync(entry)) return entry;
-    if (directory === dirname(directory)) {
-      throw new EngineError('INTERNAL', 'dist/engines/batch/child.js is missing: run "npm run build" first.');
-    }
   }
 }

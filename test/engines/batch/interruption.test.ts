@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { type EngineFixture, execute, inline, openEngine, readParquet, sql } from './engine-fixture.js';
+import { engineProcesses } from './engine-processes.js';
 
 /** Hours of work that need no memory. */
 const ENDLESS = sql('SELECT sum(hash(a.i, b.i)) AS s FROM range(10000000) a(i), range(10000000) b(i)');
@@ -16,18 +17,6 @@ beforeEach(async () => {
   engine = await openEngine();
 });
 afterEach(() => engine.close());
-
-/** The children of a process that run the engine. */
-async function engineChildren(parent: number): Promise<number[]> {
-  const pids = (await readFile(`/proc/${parent}/task/${parent}/children`, 'utf8'))
-    .trim()
-    .split(/\s+/)
-    .filter(Boolean);
-  const lines = await Promise.all(
-    pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
-  );
-  return pids.filter((_, index) => lines[index]?.includes('batch/child.js')).map(Number);
-}
 
 /** Resolves when a task has used the processor, so that it is certainly inside its statement. */
 async function busy(pid: number): Promise<void> {
@@ -40,7 +29,7 @@ async function busy(pid: number): Promise<void> {
 }
 
 async function onlyChild(): Promise<number> {
-  const [pid] = await engineChildren(process.pid);
+  const [pid] = await engineProcesses();
   if (pid === undefined) throw new Error('The engine has no child process.');
   return pid;
 }
@@ -83,7 +72,7 @@ describe('a task that is aborted', () => {
     await engine.session.close();
     await failed;
     await expect(engine.run('late', inline([{ a: 1 }]))).rejects.toThrow(/closed/);
-    expect(await engineChildren(process.pid)).toEqual([]);
+    expect(await engineProcesses()).toEqual([]);
   });
 });
 
@@ -101,7 +90,7 @@ describe('an engine process that dies', () => {
     }
     const retried = await Promise.all(['x', 'y'].map((id) => engine.run(id, sql('FROM kept'), ['kept'])));
     expect(retried).toMatchObject([{ rows: 1 }, { rows: 1 }]);
-    const [replacement, ...more] = await engineChildren(process.pid);
+    const [replacement, ...more] = await engineProcesses();
     expect(more).toEqual([]);
     const spills = (await readdir(engine.options.runDirectory)).filter((name) => name.startsWith('.spill'));
     expect(spills).toEqual([`.spill-${replacement}`]);
@@ -111,7 +100,7 @@ describe('an engine process that dies', () => {
     const parent = startHost(engine);
     const lines = createInterface({ input: parent.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
     await lines.next();
-    const [child] = await engineChildren(parent.pid as number);
+    const [child] = await engineProcesses(parent.pid as number);
     if (child === undefined) throw new Error('The host has no engine process.');
     await busy(child);
     process.kill(parent.pid as number, 'SIGKILL');

@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { MysqlTargetSpec } from '../../../src/engines/task-spec.js';
 import { openCuttableProxy } from '../../support/cuttable-proxy.js';
 import { eventually } from '../../support/eventually.js';
 import { hasMariaDb, type MariaDbFixture, startMariaDb } from '../../support/mariadb.js';
 import { type EngineFixture, execute, inline, openEngine, sql } from './engine-fixture.js';
+import { engineProcesses } from './engine-processes.js';
 
 let engine: EngineFixture;
 let shop: MariaDbFixture;
@@ -206,9 +206,9 @@ async function oldTable(keys = 'PRIMARY KEY (id)'): Promise<void> {
   it('after its process was killed inside the transaction writes once', async () => {
     await oldTable('');
     await shop.run('START TRANSACTION', 'SELECT * FROM t FOR UPDATE');
-    const before = await children();
+    const before = await engineProcesses();
     const session = await engine.open();
-    const [pid] = (await children()).filter((child) => !before.includes(child));
+    const [pid] = (await engineProcesses()).filter((child) => !before.includes(child));
     if (pid === undefined) throw new Error('The session has no child process.');
     const task = { id: 'killed', inputs: ['rows'], spec: target('OVERWRITE') };
     const failed = expect(execute(session, task)).rejects.toMatchObject({
@@ -252,9 +252,4 @@ async function waiting(): Promise<boolean> {
     "SELECT id FROM information_schema.processlist WHERE info LIKE 'DELETE FROM `t`%'",
   );
   return found.length > 0;
-}
-
-async function children(): Promise<number[]> {
-  const text = await readFile(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8');
-  return text.trim().split(/\s+/).filter(Boolean).map(Number);
 }

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PostgresTargetSpec } from '../../../src/engines/task-spec.js';
 import { eventually } from '../../support/eventually.js';
 import { type EngineFixture, execute, inline, openEngine, sql } from './engine-fixture.js';
+import { engineProcesses } from './engine-processes.js';
 import { createWarehouse, type WarehouseFixture } from './postgres-fixture.js';
 
 let engine: EngineFixture;
@@ -258,9 +258,9 @@ describe('a target that is executed again', () => {
     // Holding the table keeps the load inside its transaction, behind the note that it is done.
     await warehouse.client.query('BEGIN; LOCK TABLE mart.t IN SHARE MODE');
     const spec = target('OVERWRITE');
-    const before = await children();
+    const before = await engineProcesses();
     const session = await engine.open();
-    const [pid] = (await children()).filter((child) => !before.includes(child));
+    const [pid] = (await engineProcesses()).filter((child) => !before.includes(child));
     if (pid === undefined) throw new Error('The session has no child process.');
     const killed = execute(session, { id: 'killed', inputs: ['rows'], spec });
     const failed = expect(killed).rejects.toMatchObject({ kind: 'INTERNAL', transient: true });
@@ -293,8 +293,3 @@ describe('a target that is executed again', () => {
 /** pg_locks and not pg_stat_activity, which stands still inside the transaction that asks. */
 const waiting = `SELECT pid FROM pg_locks WHERE NOT granted
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
-
-async function children(): Promise<number[]> {
-  const text = await readFile(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8');
-  return text.trim().split(/\s+/).filter(Boolean).map(Number);
-}
