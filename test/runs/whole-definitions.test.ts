@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { watchStatements } from '../tickets/statements.js';
 import { openRunHouse, type RunHouse } from './run-house.js';
 
 let house: RunHouse;
@@ -96,6 +97,22 @@ quality:
       { taskId: 'a', type: 'notNull', severity: 'WARNING', passed: false, failedRows: 1 },
       { taskId: 'a', type: 'rowCount', severity: 'ERROR', passed: true, failedRows: null },
     ]);
+  });
+
+  it('of many runs are read with one statement', async () => {
+    const pipelineId = await house.createPipeline(yaml('WARNING'));
+    for (let runs = 0; runs < 3; runs += 1) await finish(pipelineId);
+    const watched = await watchStatements(house.app.services.orm);
+    const query = `{ runs(pipelineId: "${pipelineId}") { taskStatuses tasks { taskId } quality { type passed } } }`;
+    const { body } = await house.engineer('POST', '/graphql', { query });
+    watched.stop();
+    const found = [
+      { type: 'notNull', passed: false },
+      { type: 'rowCount', passed: true },
+    ];
+    expect(body.data.runs.map(({ quality }: { quality: unknown }) => quality)).toEqual([found, found, found]);
+    const reads = watched.statements.filter(({ text }) => /from "run_task"/.test(text));
+    expect(reads).toHaveLength(1);
   });
 });
 

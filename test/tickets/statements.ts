@@ -6,7 +6,7 @@ export interface Statement {
   values: readonly unknown[];
 }
 
-const ABOUT = /"(ticket|user|team|team_member)"|\bticket_total\b/;
+const ABOUT = /"(ticket|user|team|team_member|run_task)"|\bticket_total\b/;
 
 /** What a statement of a request runs under comes in the same message (src/database/one-message.ts). */
 const SETTINGS = /^set local [^\n]*\n/;
@@ -14,7 +14,7 @@ const SETTINGS = /^set local [^\n]*\n/;
 type Query = (this: unknown, ...given: unknown[]) => unknown;
 
 /**
- * Keeps every statement about tickets, people and teams that a connection of this ORM's pool sends from now on, as
+ * Keeps every statement about tickets, people, teams and tasks of runs that a connection of this ORM's pool sends from now on, as
  * PostgreSQL gets it. What polls in the background (the event feed) asks for other tables.
  */
 export async function watchStatements(orm: MikroORM): Promise<{ statements: Statement[]; stop(): void }> {
