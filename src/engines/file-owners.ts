@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { link, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { flush } from './batch/durable-file.js';
 
 /**
  * Which workspace wrote which of the server's files: a directory with a note for each file, named by the hash of its
  * real path. Notes lie on the disk because the engine's processes have no database. A file without a note was put there
- * by the operator and is everybody's.
+ * by the operator: everybody reads it, and nobody writes it.
  */
 export interface FileOwners {
   /** Absolute; made when missing. */
@@ -19,8 +20,9 @@ interface Note {
   workspaceId: string;
 }
 
-/** A note that is written ahead of its file is never older than the task that writes it. */
+/** A note is written or renewed ahead of its file, by a task that does not take as long as this. */
 const STALE_MS = 8 * 24 * 3_600_000;
+const NOTE_NAME = /^[0-9a-f]{64}$/;
 
 /** Whether the workspace may read the file. @param file its real path */
 export async function mayRead(owners: FileOwners | undefined, file: string): Promise<boolean> {
@@ -29,23 +31,49 @@ export async function mayRead(owners: FileOwners | undefined, file: string): Pro
   return note === undefined || note.workspaceId === owners.workspaceId;
 }
 
-/** Makes the file the workspace's, before it is written; false when it is another's. @param file its real path */
+/**
+ * Makes the file the workspace's, before it is written; false when it is another's, or the operator's.
+ * @param file its real path
+ */
 export async function claimFile(owners: FileOwners | undefined, file: string): Promise<boolean> {
   if (!owners) return true;
   const note = noteOf(owners, file);
-  const { workspaceId } = owners;
-  await mkdir(owners.directory, { recursive: true, mode: 0o700 });
+  for (;;) {
+    // In this order: whoever made the file meanwhile had noted it before.
+    const wasThere = await isThere(file);
+    const known = await read(note);
+    if (known ? known.workspaceId !== owners.workspaceId : wasThere) return false;
+    if (await (known ? renew(note) : take(owners, note, file))) return true;
+  }
+}
+
+/** False when another was first. */
+async function take({ directory, workspaceId }: FileOwners, note: string, file: string): Promise<boolean> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
   const written = `${note}.${process.pid}.${performance.now()}`;
   await writeFile(written, JSON.stringify({ path: file, workspaceId } satisfies Note), { flush: true });
   try {
     // A link is there whole or not at all, and only the first of two is made.
     await link(written, note);
+    await flush(directory);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return (await read(note))?.workspaceId === workspaceId;
+    return false;
   } finally {
     await rm(written, { force: true });
+  }
+}
+
+/** False when it was forgotten meanwhile. */
+async function renew(note: string): Promise<boolean> {
+  const now = new Date();
+  try {
+    await utimes(note, now, now);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return false;
   }
 }
 
@@ -55,14 +83,28 @@ export async function forgetGoneFiles(directory: string, now: Date): Promise<num
   let gone = 0;
   for (const name of names) {
     const file = path.join(directory, name);
-    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
-    if (now.getTime() - mtimeMs < STALE_MS) continue;
-    const note = await read(file);
+    if (!(await isStale(file, now))) continue;
+    // Of other names are those that a killed process left.
+    const note = NOTE_NAME.test(name) ? await read(file) : undefined;
     if (note && (await isThere(note.path))) continue;
-    await rm(file, { force: true });
-    gone += 1;
+    if (await forget(file, now)) gone += 1;
   }
   return gone;
+}
+
+/** Unless it is renewed at this very moment: it is moved away first, so that whoever comes later notes the file anew. */
+async function forget(file: string, now: Date): Promise<boolean> {
+  const aside = `${file}.gone`;
+  await rename(file, aside);
+  const isForgotten = await isStale(aside, now);
+  if (!isForgotten) await link(aside, file).catch(() => undefined);
+  await rm(aside, { force: true });
+  return isForgotten;
+}
+
+async function isStale(file: string, now: Date): Promise<boolean> {
+  const found = await stat(file).catch(() => undefined);
+  return found !== undefined && now.getTime() - found.mtimeMs >= STALE_MS;
 }
 
 function noteOf({ directory }: FileOwners, file: string): string {

@@ -129,6 +129,27 @@ describe("a file that a workspace's run wrote", () => {
   });
 });
 
+describe('a file that the operator put there', () => {
+  it('is read by all, and replaced by nobody, in no directory that definitions may name', async () => {
+    await mkdir(path.join(files, 'given'));
+    await writeFile(path.join(files, 'given/rates.csv'), 'x\n3\n');
+    for (const call of [house.engineer, globex]) {
+      const own = call === globex ? 'globex' : 'acme';
+      const source = file('given/rates.csv');
+      const copied = await run(call, pipeline(source, file(`${own}-rates.csv`, ', mode: OVERWRITE')));
+      expect(copied).toMatchObject({ overallStatus: 'COMPLETED', rowsRead: 1 });
+      for (const where of ['given/rates.csv', path.join(files, 'given/rates.csv')]) {
+        const replaced = await run(call, pipeline(rows, file(where, ', mode: OVERWRITE')));
+        expect(replaced).toMatchObject({
+          overallStatus: 'FAILED',
+          error: expect.stringContaining('is not a file that this workspace may write'),
+        });
+      }
+    }
+    expect(await readFile(path.join(files, 'given/rates.csv'), 'utf8')).toBe('x\n3\n');
+  });
+});
+
 describe('the notes of whose a file is', () => {
   it('go to the first of two that want it, and are forgotten when the file has long been gone', async () => {
     const directory = path.join(house.app.dataDir, 'notes');
@@ -148,5 +169,22 @@ describe('the notes of whose a file is', () => {
     await rm(wanted);
     expect(await forgetGoneFiles(directory, new Date())).toBe(1);
     expect(await claimFile(other, wanted)).toBe(true);
+    expect(await readdir(directory)).toEqual([note]);
+  });
+
+  it('are renewed by who is about to write the file again, and leave nothing of a process that was killed', async () => {
+    const directory = path.join(house.app.dataDir, 'more-notes');
+    const owners = { directory, workspaceId: 'w' };
+    const wanted = path.join(files, 'wanted-again.csv');
+    expect(await claimFile(owners, wanted)).toBe(true);
+    const [note = ''] = await readdir(directory);
+    await utimes(path.join(directory, note), new Date(0), new Date(0));
+    await writeFile(path.join(directory, `${note}.1.2`), '{');
+    await utimes(path.join(directory, `${note}.1.2`), new Date(0), new Date(0));
+    expect(await claimFile(owners, wanted)).toBe(true);
+    expect(await forgetGoneFiles(directory, new Date())).toBe(1);
+    expect(await readdir(directory)).toEqual([note]);
+    await writeFile(wanted, '');
+    expect(await claimFile(owners, wanted)).toBe(true);
   });
 });

@@ -24,7 +24,8 @@ export async function writeDurably(
   }
 }
 
-async function flush(path: string): Promise<void> {
+/** Of a file its content, of a directory its names: there after a power cut as well. */
+export async function flush(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
     await handle.sync();
