@@ -2,6 +2,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sweepRunHistory } from '../../src/domain/runs/sweep-run-history.js';
+import { eventually } from '../support/eventually.js';
 import { openRunHouse, type RunHouse } from './run-house.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -62,4 +63,30 @@ it('forgets runs when their days are over, with all that was told of them, but n
   expect([await statusOf(retry), await statusOf(newest)]).toEqual([404, 200]);
   expect(await readdir(quarantine)).toEqual([]);
   expect(await sweep(8)).toBe(0);
+});
+
+it('leaves a run alone that is under way, however old it is', async () => {
+  const forever = definition
+    .replace("error('no') AS x", 'count(*) AS x')
+    .replace('FROM a', 'FROM range(1000000000000) AS r (i), a WHERE i % 3 = 1');
+  const pipelineId = await house.createPipeline(forever);
+  const open = await house.start(pipelineId);
+  await house.watch(open).until(({ taskId, status }) => taskId === 'b' && status === 'RUNNING');
+  await ended(await house.start(pipelineId, { yamlDefinition: definition }));
+  expect(await sweep(3_000)).toBe(0);
+  await house.engineer('POST', `/api/v1/runs/${open}/cancel`);
+  expect(await sweep(3_000)).toBe(1);
+  expect(await statusOf(open)).toBe(404);
+});
+
+it('has no lineage waiting to be posted where nobody wants it', async () => {
+  const runId = await ended(await house.start(await house.createPipeline(definition)));
+  const em = house.app.services.orm.em.fork();
+  const told = () =>
+    em.execute<{ waits: boolean }[]>(
+      'SELECT "posted_at" IS NULL AS "waits" FROM "lineage_event" WHERE "run_id" = ?',
+      [runId],
+    );
+  await eventually(async () => (await told()).length === 2);
+  expect(await told()).toEqual([{ waits: false }, { waits: false }]);
 });
