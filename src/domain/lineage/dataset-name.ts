@@ -22,7 +22,9 @@ export function datasetOf(
   if (spec.type === 'file') return fileDataset(spec.path, target, filesBase);
   if (spec.type === 'http') {
     const base = target?.type === 'http' ? new URL(target.baseUrl) : undefined;
-    const path = `${base?.pathname.replace(/\/$/, '') ?? ''}/${spec.path.replace(/^\//, '')}`;
+    // What is asked of a page is not its name, and may hold a key.
+    const [page = ''] = spec.path.split('?');
+    const path = `${base?.pathname.replace(/\/$/, '') ?? ''}/${page.replace(/^\//, '')}`;
     return { namespace: base?.origin ?? 'http', name: path };
   }
   if (target?.type !== 'postgres' && target?.type !== 'mysql') return undefined;

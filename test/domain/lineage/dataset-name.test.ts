@@ -5,7 +5,7 @@ import type { TaskSpec } from '../../../src/engines/task-spec.js';
 
 const table: TaskSpec = { kind: 'source', type: 'postgres', connection: 'c', table: 'orders' };
 const file: TaskSpec = { kind: 'source', type: 'file', path: 'a b.csv', format: 'csv' };
-const page: TaskSpec = { kind: 'source', type: 'http', connection: 'c', path: 'orders' };
+const page: TaskSpec = { kind: 'source', type: 'http', connection: 'c', path: 'orders?key=s3cret' };
 const database = (host: string): ConnectionTarget => ({
   type: 'postgres',
   host,
