@@ -6,11 +6,16 @@ import { type Call, caller } from '../support/rest.js';
 
 let app: TestApp;
 let engineer: Call;
+let admin: Call;
+let observer: Client;
 let database: { config: object; credentials: object };
 
 beforeAll(async () => {
   app = await startTestApp();
   engineer = caller(app.url, await app.platform('demo-engineer'));
+  admin = caller(app.url, await app.platform('demo-admin'));
+  observer = new Client({ connectionString: app.database.url });
+  await observer.connect();
   const { hostname, port, pathname, username, password } = new URL(app.database.url);
   database = {
     config: { host: hostname, port: Number(port), database: pathname.slice(1) },
@@ -18,7 +23,19 @@ beforeAll(async () => {
   };
 });
 
-afterAll(() => app.close());
+afterAll(async () => {
+  await observer.end();
+  await app.close();
+});
+
+/** Not asked by who holds the lock: a transaction sees the same activity all the time. */
+const waitingForLock = () =>
+  eventually(async () => {
+    const { rows } = await observer.query(
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'transactionid'",
+    );
+    return rows.length > 0;
+  });
 
 describe('connections', () => {
   it('are locked while a pipeline that refers to them is written', async () => {
@@ -36,12 +53,7 @@ describe('connections', () => {
       yamlDefinition: 'name: late',
       sourceConnectionId: body.id,
     });
-    await eventually(async () => {
-      const { rows } = await remover.query(
-        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'transactionid'",
-      );
-      return rows.length > 0;
-    });
+    await waitingForLock();
     await remover.query('DELETE FROM "connection" WHERE "id" = $1', [body.id]);
     await remover.query('COMMIT');
     await remover.end();
@@ -50,6 +62,35 @@ describe('connections', () => {
       400,
       [expect.objectContaining({ field: 'sourceConnectionId' })],
     ]);
+  });
+
+  it('stay when a pipeline that refers to them is being written', async () => {
+    const { body } = await engineer('POST', '/api/v1/connections', {
+      name: 'staying',
+      type: 'postgres',
+      ...database,
+    });
+    const pipeline = await engineer('POST', '/api/v1/pipelines', {
+      name: 'early',
+      yamlDefinition: 'name: early',
+    });
+    const writer = new Client({ connectionString: app.database.url });
+    await writer.connect();
+    await writer.query('BEGIN');
+    await writer.query('SELECT FROM "connection" WHERE "id" = $1 FOR SHARE', [body.id]);
+    await writer.query('UPDATE "pipeline" SET "source_connection_id" = $1 WHERE "id" = $2', [
+      body.id,
+      pipeline.body.id,
+    ]);
+    const removing = admin('DELETE', `/api/v1/connections/${body.id}`);
+    await waitingForLock();
+    await writer.query('COMMIT');
+    await writer.end();
+    const answer = await removing;
+    expect(answer).toMatchObject({
+      status: 409,
+      body: { pipelines: [{ id: pipeline.body.id, name: 'early' }] },
+    });
   });
 
   it('whose credentials were sealed with another key say that they are to be given anew', async () => {
