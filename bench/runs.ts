@@ -1,4 +1,4 @@
-// A hundred runs started at once, and what GET /runs/{id} takes meanwhile:  npm run build && node bench/runs.ts [runs=100] [split]
+// Forty tasks one after the other, a hundred runs at once, and what GET /runs/{id} takes meanwhile:  npm run build && node bench/runs.ts [runs=100] [split]
 // The whole server is a process of its own, or, split, one that answers and one that works; this one asks it 50 times a second, whatever it answers (open loop).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { pino } from 'pino';
+import { WebSocket } from 'ws';
 import { importSource } from '../scripts/import-source.ts';
 
 const { startEmbeddedPostgres } = await importSource<typeof import('../src/database/embedded-postgres.js')>(
@@ -154,6 +155,36 @@ async function ended(runIds: readonly string[]): Promise<Map<string, number>> {
   return new Map([...byStatus].map(([status, ids]) => [status, ids.length]));
 }
 
+/** From the request to the end of a run of trivial tasks, each of which waits for the one before. Milliseconds. */
+async function sequence(tasks: number, isEachAlone: boolean): Promise<number> {
+  const own = isEachAlone ? { timeout: 'PT1M' } : {};
+  const yamlDefinition = JSON.stringify({
+    apiVersion: 'v1',
+    name: 'sequence',
+    source: { id: 't0', type: 'inline', rows: [{ a: 1 }] },
+    transformations: Array.from({ length: tasks - 2 }, (_, n) => ({
+      ...{ id: `t${n + 1}`, type: 'sql', inputs: [`t${n}`], sql: `SELECT a + 1 AS a FROM t${n}` },
+      ...own,
+    })),
+    target: { id: 'out', type: 'file', path: `sequence-${tasks}-${isEachAlone}.csv`, mode: 'OVERWRITE' },
+  });
+  const { id } = await call<{ id: string }>('POST', '/pipelines', { name: 'sequence', yamlDefinition });
+  const times: number[] = [];
+  for (let round = 0; round < 5; round += 1) {
+    const began = performance.now();
+    const { runId } = await call<{ runId: string }>('POST', `/pipelines/${id}/run`);
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/api/v1/runs/${runId}/stream?after=0`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    socket.on('message', () => undefined);
+    await once(socket, 'close');
+    times.push(performance.now() - began);
+    const { overallStatus } = await call<{ overallStatus: string }>('GET', `/runs/${runId}`);
+    if (overallStatus !== 'COMPLETED') throw new Error(`the sequence ended as ${overallStatus}`);
+  }
+  return quantile(times, 0.5);
+}
+
 try {
   const pipelines = await preparePipelines();
   const start = async (n: number) =>
@@ -161,6 +192,12 @@ try {
   const warm = await start(0);
   await ended([warm]);
   await ask(warm, AbortSignal.timeout(2_000));
+
+  for (const isEachAlone of [true, false]) {
+    const took = await sequence(40, isEachAlone);
+    const how = isEachAlone ? 'each on its own' : 'as units';
+    console.log(`40 sequential tasks ${how}, from POST to COMPLETED: ${took.toFixed(0)} ms (target 1200)`);
+  }
 
   const idle = await ask(warm, AbortSignal.timeout(IDLE_SECONDS * 1_000));
   const over = new AbortController();
