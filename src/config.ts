@@ -209,6 +209,9 @@ export function parseConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
   const values = parsed.data;
   const dataDir = path.resolve(cwd, values.DATA_DIR);
   const filesRoots = values.FILES_ROOTS.map((root) => path.resolve(cwd, root));
+  // There are the keys, the database, what runs have read, and whose the files are.
+  if (filesRoots.some((root) => dataDir === root || dataDir.startsWith(path.join(root, path.sep))))
+    throw new Error('The environment is not usable. FILES_ROOTS: must not hold DATA_DIR as a whole.');
   return {
     port: values.PORT,
     host: values.HOST,

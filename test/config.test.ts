@@ -56,6 +56,8 @@ describe('parseConfig', () => {
     ['GATEWAY_UPSTREAMS', '{"/api/v1/ai":"http://u:p@h"}', /GATEWAY_UPSTREAMS: has a URL for/],
     ['GATEWAY_UPSTREAM_TIMEOUT_MS', '0', /GATEWAY_UPSTREAM_TIMEOUT_MS: /],
     ['RATE_LIMIT_DISABLED', 'maybe', /RATE_LIMIT_DISABLED: /],
+    ['FILES_ROOTS', '/srv/in,/', /FILES_ROOTS: must not hold DATA_DIR/],
+    ['FILES_ROOTS', '.opsgraph', /FILES_ROOTS: must not hold DATA_DIR/],
     ['TRINO_URL', 'http://u:p@trino:8080', /TRINO_URL: has a password, so it must start with https/],
     ['TRINO_CATALOGS', 'lake=hive', /TRINO_CATALOGS: "lake=hive" must be <workspace id or \*>/],
     ['OPSGRAPH_SECRET_KEY', 'short', /OPSGRAPH_SECRET_KEY: must be 32 bytes in hexadecimal/],
