@@ -105,11 +105,12 @@ describe('connections', () => {
         `UPDATE "connection" SET "sealed_credentials" = overlay("sealed_credentials" placing 'AAAAAAAA' from 20) WHERE "id" = ?`,
         [body.id],
       );
-    for (const [method, where] of [
-      ['POST', 'test'],
-      ['GET', 'schema'],
+    for (const [method, where, changes] of [
+      ['POST', '/test', undefined],
+      ['GET', '/schema', undefined],
+      ['PUT', '', { config: { ...database.config, ssl: false } }],
     ] as const) {
-      const answer = await engineer(method, `/api/v1/connections/${body.id}/${where}`);
+      const answer = await engineer(method, `/api/v1/connections/${body.id}${where}`, changes);
       expect([answer.status, answer.body.error, answer.body.message]).toEqual([
         409,
         'CONFLICT',

@@ -9,11 +9,16 @@ export function openDefinition(
   { secrets }: Pick<Services, 'secrets'>,
   { type, config, sealedCredentials }: Pick<Connection, 'type' | 'config' | 'sealedCredentials'>,
 ): ConnectionDefinition {
-  const credentials = sealedCredentials === null ? {} : opened(secrets, sealedCredentials);
-  return validate(definitionSchema, { type, config, credentials });
+  return validate(definitionSchema, {
+    type,
+    config,
+    credentials: openCredentials({ secrets }, sealedCredentials),
+  });
 }
 
-function opened(secrets: Services['secrets'], sealed: string): object {
+/** Empty where there are none. @throws CONFLICT when they were sealed with another key */
+export function openCredentials({ secrets }: Pick<Services, 'secrets'>, sealed: string | null): object {
+  if (sealed === null) return {};
   try {
     return JSON.parse(secrets.open(sealed));
   } catch {

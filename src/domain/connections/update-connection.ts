@@ -10,6 +10,7 @@ import { findInWorkspace } from '../workspace-resource.js';
 import { auditConnection, shown } from './audit-connection.js';
 import { definitionSchema, nameSchema, type UpdateConnection } from './connection-input.js';
 import { writing } from './create-connection.js';
+import { openCredentials } from './open-definition.js';
 import { requestedTarget } from './requested-target.js';
 
 const changesSchema = z.object({
@@ -22,7 +23,7 @@ const changesSchema = z.object({
 /**
  * Absent fields stay; config and credentials are replaced as wholes, and judged together. The type cannot change.
  * Credentials are kept only for the destination they were given for.
- * @throws NOT_FOUND, VALIDATION_ERROR, CONFLICT for a name in use
+ * @throws NOT_FOUND, VALIDATION_ERROR, CONFLICT for a name in use, or for credentials to keep that cannot be read
  */
 export async function updateConnection(
   context: RequestContext,
@@ -43,7 +44,7 @@ export async function updateConnection(
         const definition = validate(definitionSchema, {
           type: connection.type,
           config: config ?? connection.config,
-          credentials: credentials ?? kept(connection.sealedCredentials, secrets.open),
+          credentials: credentials ?? openCredentials({ secrets }, connection.sealedCredentials),
         });
         await requestedTarget(definition, rules);
         if (credentials === undefined && connection.sealedCredentials !== null) {
@@ -76,8 +77,4 @@ function requireSameDestination(
     'isRequired',
     `credentials are required again when config.${changed} changes`,
   );
-}
-
-function kept(sealed: string | null, open: (sealed: string) => string): unknown {
-  return sealed === null ? {} : JSON.parse(open(sealed));
 }
