@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import type { PlatformTokens } from '../../src/context.js';
 import {
@@ -49,6 +49,7 @@ describe('a token of an outside issuer', () => {
     tokens = verifierOf(outside);
     outside.requests = [];
   });
+  afterEach(() => jest.restoreAllMocks());
   afterAll(() => outside.close());
 
   it('says who sent it, in which workspace, with the roles we know', async () => {
@@ -124,27 +125,39 @@ describe('a token of an outside issuer', () => {
 
   it('is accepted after the issuer changed its keys, and those of the old key no more', async () => {
     const old = await outside.sign({ sub: 'late' });
+    // Unknown key ids make us ask again once a second, not more often.
+    const began = Date.now();
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(began);
     await tokens.verify(await outside.sign());
     await outside.rotate('second');
-    // Unknown key ids make us ask again once a second, not more often.
-    await new Promise((resolve) => setTimeout(resolve, 1_050));
-    await expect(tokens.verify(await outside.sign())).resolves.toMatchObject({ subject: 'user-1' });
+    const signed = await outside.sign();
+    clock.mockReturnValue(began + 999);
+    await expect(tokens.verify(signed)).rejects.toMatchObject(TOKEN_INVALID);
+    expect(outside.requests).toEqual(['/.well-known/openid-configuration', '/keys']);
+    clock.mockReturnValue(began + 1_000);
+    await expect(tokens.verify(signed)).resolves.toMatchObject({ subject: 'user-1' });
     await expect(tokens.verify(old)).rejects.toMatchObject(TOKEN_INVALID);
     expect(outside.requests).toEqual(['/.well-known/openid-configuration', '/keys', '/keys']);
   });
 });
 
 describe('an issuer that is away', () => {
+  afterEach(() => jest.restoreAllMocks());
+
   it('is 503 and not 401, is asked once a second at most, and heals by itself', async () => {
     const outside = await new OutsideIssuer(acme).start();
     const tokens = verifierOf(outside);
     const token = await outside.sign();
     outside.failing = true;
+    const began = performance.now();
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(began);
     const verdicts = await Promise.allSettled(Array.from({ length: 20 }, () => tokens.verify(token)));
     for (const verdict of verdicts) expect(verdict).toMatchObject({ status: 'rejected', reason: AWAY });
-    expect(outside.requests).toHaveLength(1);
     outside.failing = false;
-    await new Promise((resolve) => setTimeout(resolve, 1_050));
+    clock.mockReturnValue(began + 999);
+    await expect(tokens.verify(token)).rejects.toMatchObject(AWAY);
+    expect(outside.requests).toHaveLength(1);
+    clock.mockReturnValue(began + 1_000);
     await expect(tokens.verify(token)).resolves.toMatchObject({ subject: 'user-1' });
     await outside.close();
   });
