@@ -49,7 +49,9 @@ describe('a token of an outside issuer', () => {
     tokens = verifierOf(outside);
     outside.requests = [];
   });
-  afterEach(() => jest.restoreAllMocks());
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
   afterAll(() => outside.close());
 
   it('says who sent it, in which workspace, with the roles we know', async () => {
@@ -142,7 +144,9 @@ describe('a token of an outside issuer', () => {
 });
 
 describe('an issuer that is away', () => {
-  afterEach(() => jest.restoreAllMocks());
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
 
   it('is 503 and not 401, is asked once a second at most, and heals by itself', async () => {
     const outside = await new OutsideIssuer(acme).start();
