@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
 import { defineJob } from '../../src/jobs/define-job.js';
 import { eventually } from '../support/eventually.js';
@@ -34,12 +34,15 @@ describe('job runner', () => {
 
   it('an api process enqueues and never runs; a worker on another node is woken', async () => {
     const ran: string[] = [];
+    const clocks = jest.spyOn(globalThis, 'setInterval');
+    const polls = () => clocks.mock.calls.filter(([, ms]) => ms === 1_000).length;
     const api = await node([job(async () => void ran.push('api'))], { role: 'api' });
     await api.runner.enqueue('execute-run', { runId: 'before' });
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    expect(ran).toEqual([]);
-    expect(await rows()).toHaveLength(1);
+    expect(polls()).toBe(0);
+    expect(await rows()).toMatchObject([{ locked_at: null }]);
     await node([job(async ({ runId }) => void ran.push(runId))]);
+    expect(polls()).toBe(1);
+    clocks.mockRestore();
     await eventually(() => ran.length === 1);
     const started = performance.now();
     await api.runner.enqueue('execute-run', { runId: 'after' });
@@ -211,10 +214,16 @@ describe('job runner', () => {
     const first = await node([long()]);
     await node([long()]);
     await first.runner.enqueue('execute-run', { runId: 'long' });
-    await new Promise((resolve) => setTimeout(resolve, 3_500));
-    expect(ran).toEqual(['long']);
+    const lockedAt = async () => Date.parse(String((await rows())[0]?.['locked_at'])) || 0;
+    await eventually(async () => (await lockedAt()) > 0);
+    const takenAt = await lockedAt();
+    await eventually(async () => (await lockedAt()) > takenAt + 1_000);
+    // Both are woken and look for what is due, the longest due first.
+    await first.runner.enqueue('execute-run', { runId: 'next' });
+    await eventually(() => ran.includes('next'));
     held.resolve();
     await eventually(async () => (await rows()).length === 0);
+    expect(ran).toEqual(['long', 'next']);
   });
 
   it('lives in a schema of its own that the entities do not know', async () => {
