@@ -56,6 +56,8 @@ async function download(
   });
   const sql = `SELECT ${list.join(', ')} FROM ${from}${condition(context, spec, columns)}`;
   const rows = client.raw.query({ sql, rowsAsArray: true, typeCast: false }).stream({ highWaterMark: 1_000 });
+  // Of a loss while rows stream mysql2 tells the connection alone: the stream would wait for ever.
+  client.raw.once('error', (error) => rows.destroy(error));
   await pipeline(
     rows,
     csvLines(context, columns),
