@@ -7,6 +7,7 @@ import { sendMailJob } from './send-mail.job.js';
 import { sweepIdentityJob } from './sweep-identity.job.js';
 import { sweepLogJob } from './sweep-log.job.js';
 import { sweepMailJob } from './sweep-mail.job.js';
+import { sweepRunHistoryJob } from './sweep-run-history.job.js';
 import { sweepRunsJob } from './sweep-runs.job.js';
 
 /** The explicit list: a job that is not here is not run. */
@@ -20,4 +21,5 @@ export const jobs: readonly JobDefinition[] = [
   sweepLogJob,
   sweepMailJob,
   sweepRunsJob,
+  sweepRunHistoryJob,
 ];

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { sweepEvents } from '../domain/events/index.js';
 import { sweepAnswers } from '../domain/idempotency/index.js';
-import { sweepRunHistory } from '../domain/runs/sweep-run-history.js';
 import { sweepDeliveries } from '../domain/webhooks/index.js';
 import { defineJob } from './define-job.js';
 
@@ -15,11 +14,7 @@ export const sweepLogJob = defineJob({
     const events = await sweepEvents(services, signal);
     const answers = await sweepAnswers(services, signal);
     const deliveries = await sweepDeliveries(services, signal);
-    const runs = await sweepRunHistory(services, signal);
-    if (events + answers + deliveries + runs > 0)
-      log.info(
-        { events, answers, deliveries, runs },
-        'old events, repeatable answers, deliveries and runs were deleted',
-      );
+    if (events + answers + deliveries > 0)
+      log.info({ events, answers, deliveries }, 'old events, repeatable answers and deliveries were deleted');
   },
 });
