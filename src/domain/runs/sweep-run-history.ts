@@ -22,7 +22,7 @@ order by "finished_at" limit ${BATCH}`;
 const FORGET = `
 with told as (delete from "lineage_event" where "run_id" = any ($1)),
   tasks as (delete from "run_task" where "run_id" = any ($1)),
-  retries as (update "run" set "retry_of" = null where "retry_of" = any ($1))
+  retries as (update "run" set "retry_of" = null where "retry_of" = any ($1) and "id" <> all ($1))
 delete from "run" where "id" = any ($1)`;
 
 /** Forgets runs that ended more than RUN_RETENTION_DAYS ago, with all that was told of them; returns how many. */
