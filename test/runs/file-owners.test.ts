@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { claimFile, forgetGoneFiles, mayRead } from '../../src/engines/file-owners.js';
@@ -63,7 +63,7 @@ describe("a file that a workspace's run wrote", () => {
     const outcome = await run(globex, pipeline(source(), file('globex-out.csv', ', mode: OVERWRITE')));
     expect(outcome.overallStatus).toBe('FAILED');
     expect(outcome.error).toMatch(
-      /is not a file that this workspace may read|has no file of the source's format/,
+      /There is no file .* that this workspace may read|has no file of the source's format/,
     );
   });
 
@@ -151,6 +151,23 @@ describe('a file that the operator put there', () => {
 });
 
 describe('the notes of whose a file is', () => {
+  it('go with the directory that they and the files are in', async () => {
+    const before = path.join(house.app.dataDir, 'before');
+    await mkdir(path.join(before, 'files'), { recursive: true });
+    const owners = (home: string, workspaceId: string) => ({
+      directory: path.join(home, 'file-owners'),
+      workspaceId,
+    });
+    const written = path.join(before, 'files/a.csv');
+    expect(await claimFile(owners(before, 'own'), written)).toBe(true);
+    await writeFile(written, '');
+    const after = path.join(house.app.dataDir, 'after');
+    await rename(before, after);
+    const moved = path.join(after, 'files/a.csv');
+    expect(await mayRead(owners(after, 'other'), moved)).toBe(false);
+    expect(await claimFile(owners(after, 'own'), moved)).toBe(true);
+  });
+
   it('go to the first of two that want it, and are forgotten when the file has long been gone', async () => {
     const directory = path.join(house.app.dataDir, 'notes');
     const wanted = path.join(files, 'wanted.csv');

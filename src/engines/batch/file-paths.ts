@@ -25,17 +25,20 @@ export async function readableFiles(
 ): Promise<string[]> {
   const roots = await allowedRoots(path, rules, 'SOURCE');
   const real = await realpath(resolve(rules.filesBase, path)).catch((cause: unknown) => {
-    throw new EngineError('SOURCE', `There is no file "${path}".`, { cause });
+    throw new EngineError('SOURCE', noFile(path), { cause });
   });
   assertBelow(real, roots, path, 'SOURCE');
   const info = await stat(real);
   if (info.isFile()) {
     if (await mayRead(rules.fileOwners, real)) return [real];
-    throw new EngineError('SOURCE', `"${path}" is not a file that this workspace may read.`);
+    throw new EngineError('SOURCE', noFile(path));
   }
   if (!info.isDirectory()) throw new EngineError('SOURCE', `"${path}" is neither a file nor a directory.`);
   return filesIn(real, roots, path, wanted, rules);
 }
+
+/** The same for one that another workspace has: that it is there is nobody else's business. */
+const noFile = (path: string): string => `There is no file "${path}" that this workspace may read.`;
 
 async function filesIn(
   directory: string,

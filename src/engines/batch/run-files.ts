@@ -80,7 +80,23 @@ const EXACT_TYPES: ReadonlyMap<string, string> = new Map([
 
 /** A SELECT over `from` whose columns Parquet keeps exactly; a number that DECIMAL cannot hold fails the task. */
 export async function exactSelect(connection: DuckDBConnection, from: string): Promise<string> {
-  return exactly(from, await describeColumns(connection, from));
+  return (await exactSelection(connection, from)).select;
+}
+
+export interface Selection {
+  select: string;
+  /** Of what it yields. */
+  columns: ResultColumn[];
+}
+
+/** The same, with its columns. */
+export async function exactSelection(connection: DuckDBConnection, from: string): Promise<Selection> {
+  const columns = await describeColumns(connection, from);
+  return { select: exactly(from, columns), columns: columns.map(exactColumn) };
+}
+
+function exactColumn({ name, type }: ResultColumn): ResultColumn {
+  return { name, type: EXACT_TYPES.get(type) ?? type };
 }
 
 function exactly(from: string, columns: readonly ResultColumn[]): string {
@@ -107,7 +123,7 @@ export async function createExactView(
   const select = exactly(from, columns);
   if (select !== `FROM ${from}`)
     await connection.run(`CREATE OR REPLACE TEMP VIEW ${identifier(view)} AS ${select}`);
-  return columns.map(({ name, type }) => ({ name, type: EXACT_TYPES.get(type) ?? type }));
+  return columns.map(exactColumn);
 }
 
 /** DuckDB's COPY into a file; returns the number of rows. */

@@ -5,7 +5,7 @@ import type { FileSourceSpec } from '../task-spec.js';
 import { toEngineError } from './classify-error.js';
 import { countedCopy, countRows, type PlanNode, scannedRows } from './counted-copy.js';
 import { isReadInPlace } from './plan-units.js';
-import { createExactView, describeColumns, resultOf, saveResult } from './run-files.js';
+import { createExactView, resultOf, type Selection, saveResult } from './run-files.js';
 import { countReferences } from './select-only.js';
 import { sourceFiles } from './source-files.js';
 import { identifier } from './sql-text.js';
@@ -53,7 +53,7 @@ export function runUnit(context: TaskContext): Promise<TaskOutcome> {
         throw traced(error, inner);
       });
     }
-    const select = await transformationSelect(context, connection, bound.ids);
+    const { select } = await transformationSelect(context, connection, bound.ids);
     await openSources(connection, bound);
     let plan: PlanNode = {};
     const saved = await saveResult(context, connection, select, async (...copy) => {
@@ -72,9 +72,9 @@ export function runUnit(context: TaskContext): Promise<TaskOutcome> {
 
 async function bindInner(context: TaskContext, connection: DuckDBConnection, bound: Bound): Promise<void> {
   const { id, spec } = context.task;
-  const { select, standIn } = isReadInPlace(spec)
+  const { select, columns, standIn }: Selection & { standIn?: string } = isReadInPlace(spec)
     ? await readInPlace(context, connection, spec, bound)
-    : { select: await transformationSelect(context, connection, bound.ids) };
+    : await transformationSelect(context, connection, bound.ids);
   // What is read twice would be computed twice, and need not give the same rows.
   if (await isReadTwice(connection, id, bound.unit)) {
     await openSources(connection, bound);
@@ -84,7 +84,7 @@ async function bindInner(context: TaskContext, connection: DuckDBConnection, bou
     if (standIn !== undefined) bound.closed.add(id);
   }
   bound.ids.add(id);
-  bound.outcomes[id] ??= { columns: await describeColumns(connection, identifier(id)) };
+  bound.outcomes[id] ??= { columns };
 }
 
 /** The files themselves, or, where the sandbox may not read them, a copy made by the loader. */
@@ -93,18 +93,19 @@ async function readInPlace(
   connection: DuckDBConnection,
   spec: FileSourceSpec,
   { sources, outcomes }: Bound,
-): Promise<{ select: string; standIn?: string }> {
+): Promise<Selection & { standIn?: string }> {
   const { id } = context.task;
   const files = await sourceFiles(spec, context.options);
   if (!context.instances.canReadInPlace(files)) {
     const { rows, columns = [] } = await runFileSource(context, spec);
     outcomes[id] = { rows, columns };
-    return { select: `FROM ${resultOf(context, id)}` };
+    return { select: `FROM ${resultOf(context, id)}`, columns: [...columns] };
   }
   sources.push({ taskId: id, spec, files });
   const columns = await createExactView(connection, filesOf(id), fileReader(spec, files));
   const nulls = columns.map(({ name, type }) => `NULL::${type} AS ${identifier(name)}`);
-  return { select: `FROM ${identifier(filesOf(id))}`, standIn: `SELECT ${nulls.join(', ')} WHERE false` };
+  const select = `FROM ${identifier(filesOf(id))}`;
+  return { select, columns, standIn: `SELECT ${nulls.join(', ')} WHERE false` };
 }
 
 /** Holds a space, which no task id may, so the author's SQL cannot name it. */

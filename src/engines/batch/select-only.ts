@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { LRUCache } from 'lru-cache';
 import { EngineError } from '../engine-error.js';
 
 /** Everything else that stands in a FROM clause with parentheses could read files, settings or other people's data. */
@@ -133,9 +134,16 @@ export async function countReferences(
   ).length;
 }
 
+/** A text is asked about when it is judged and for each of its inputs; its tree is not changed by anybody. */
+const trees = new LRUCache<string, SerializedSql>({ max: 100 });
+
 export async function serialize(connection: DuckDBConnection, sql: string): Promise<SerializedSql> {
+  const known = trees.get(sql);
+  if (known) return known;
   const reader = await connection.runAndReadAll('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR', [sql]);
-  return JSON.parse(String(reader.value(0, 0))) as SerializedSql;
+  const tree = JSON.parse(String(reader.value(0, 0))) as SerializedSql;
+  trees.set(sql, tree);
+  return tree;
 }
 
 /** Throws EngineError SQL when a node reads something but `names`, or looks out of the query. */

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { TransformationSpec } from '../../task-spec.js';
-import { exactSelect, resultOf } from '../run-files.js';
+import { exactSelection, resultOf, type Selection } from '../run-files.js';
 import { identifier } from '../sql-text.js';
 import type { TaskContext } from '../task-context.js';
 import { aggregateSelect } from './aggregate-select.js';
@@ -33,7 +33,7 @@ export async function transformationSelect(
   context: TaskContext,
   connection: DuckDBConnection,
   bound: ReadonlySet<string> = new Set(),
-): Promise<string> {
+): Promise<Selection> {
   const { task } = context;
   for (const input of task.inputs) {
     if (bound.has(input)) continue;
@@ -45,5 +45,5 @@ export async function transformationSelect(
   const view = identifier(`result of ${task.id}`);
   // A prefix only: text that is one statement by itself cannot break out of it as it could out of parentheses.
   await connection.run(`CREATE TEMP VIEW ${view} AS ${await build(context, connection, task.spec)}`);
-  return exactSelect(connection, view);
+  return exactSelection(connection, view);
 }
