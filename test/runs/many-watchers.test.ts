@@ -74,7 +74,8 @@ it('tells a hundred watchers everything, in order and once, and reads it once fo
     { type seq status message } }`;
   const begun = Array.from({ length: SUBSCRIBERS }, () => Promise.withResolvers<void>());
   const subscribers = begun.map(async ({ resolve }, n) => {
-    const variables = { runId, ...(n % 2 === 0 && { after: n }) };
+    // The run has told more than four things when it is under way, and then nothing until it is made to.
+    const variables = { runId, ...(n % 2 === 0 && { after: n / 2 }) };
     const seen: Message[] = [];
     for await (const { data } of client.iterate<{ runUpdates: Message }>({ query, variables }))
       if (data && seen.push(data.runUpdates) === 1) resolve();
