@@ -8,7 +8,7 @@ const LOCK_MS = 10_000;
 
 export const executeRunJob = defineJob({
   name: EXECUTE_RUN,
-  payload: z.object({}),
+  payload: z.strictObject({}),
   isLong: true,
   lockLifetimeMs: LOCK_MS,
   run: (_payload, { services, signal }) => executeRun(services, signal),

@@ -118,20 +118,20 @@ describe('a source whose columns change', () => {
     await house.warehouse.query("ALTER TABLE public.drifting ALTER COLUMN amount TYPE text USING 'ten'");
     expect(await run(pipelineId)).toMatchObject({
       overallStatus: 'FAILED',
-      error: expect.stringMatching(/^t: .*(amount|ten)/),
+      error: expect.stringMatching(/^t: .*column amount: "ten"/),
     });
     expect(await rowsOf('followed')).toEqual(kept);
 
     await house.warehouse.query('ALTER TABLE public.drifting DROP COLUMN amount');
     expect(await run(checked)).toMatchObject({
       overallStatus: 'FAILED',
-      error: expect.stringMatching(/^all: .*amount/),
+      error: expect.stringMatching(/^all: .*Column "amount"/),
       healing: [],
     });
     await house.warehouse.query('ALTER TABLE public.drifting DROP COLUMN id');
     expect(await run(pipelineId)).toMatchObject({
       overallStatus: 'FAILED',
-      error: expect.stringMatching(/^t: .*id/),
+      error: 't: The input of public.followed has no column id to use as a key.',
     });
     expect(await rowsOf('followed')).toEqual(kept);
   });
