@@ -14,6 +14,7 @@ const errorTable = {
   CONFLICT: { status: 409, itsm: 'CONFLICT', platform: 'CONFLICT' },
   PAYLOAD_TOO_LARGE: { status: 413, itsm: 'VALIDATION_ERROR', platform: 'PAYLOAD_TOO_LARGE' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, itsm: 'VALIDATION_ERROR', platform: 'UNSUPPORTED_MEDIA_TYPE' },
+  UPGRADE_REQUIRED: { status: 426, itsm: 'VALIDATION_ERROR', platform: 'UPGRADE_REQUIRED' },
   RATE_LIMIT_EXCEEDED: { status: 429, itsm: 'RATE_LIMIT_EXCEEDED', platform: 'RATE_LIMITED' },
   INTERNAL_ERROR: { status: 500, itsm: 'INTERNAL_ERROR', platform: 'INTERNAL_ERROR' },
   BAD_GATEWAY: { status: 502, itsm: 'SERVICE_UNAVAILABLE', platform: 'BAD_GATEWAY' },

@@ -74,14 +74,10 @@ function expectEnvelope(surface: Surface, { status, headers, url }: Response, bo
 const placed = (path: string, value: string) => path.replace(/\{[^}]+\}/g, value);
 const UNKNOWN_ID = '01a1fb8c-8434-77f2-b22c-336e331aac97';
 
-/** Has no HTTP: it begins with an upgrade. */
-const SOCKET = '/api/v1/runs/{runId}/stream';
 /** RFC 7009 section 2.2: a token that is none is as good as revoked. */
 const REVOKE = 'POST /v1/auth/tokens/revoke';
 
-const http = paths.filter(({ path }) => path !== SOCKET);
-
-describe.each(http.map((one): [string, (typeof paths)[number]] => [one.path, one]))('%s', (_name, one) => {
+describe.each(paths.map((one): [string, (typeof paths)[number]] => [one.path, one]))('%s', (_name, one) => {
   const path = placed(one.path, UNKNOWN_ID);
   const methods = Object.keys(one.operations).map((method) => method.toUpperCase());
 

@@ -103,6 +103,19 @@ describe('the run stream', () => {
     expect([status, JSON.parse(body).error]).toEqual([401, 'UNAUTHORIZED']);
   });
 
+  it('answers a request without an upgrade that it needs one, and a stranger nothing else than elsewhere', async () => {
+    const runId = '01a1fb3c-6ba4-7748-a964-b27f88c25ee9';
+    const address = `${house.app.url}/api/v1/runs/${runId}/stream`;
+    const answer = await fetch(address, { headers: await house.app.platform('demo-viewer') });
+    expect([answer.status, answer.headers.get('upgrade'), await answer.json()]).toEqual([
+      426,
+      'websocket',
+      { error: 'UPGRADE_REQUIRED', message: expect.any(String), timestamp: expect.any(String) },
+    ]);
+    const refused = await fetch(address);
+    expect([refused.status, await refused.json()]).toMatchObject([401, { error: 'UNAUTHORIZED' }]);
+  });
+
   it('is the same as the subscription runUpdates over graphql-ws', async () => {
     const { runId, all } = await finishedRun();
     const client = createClient({

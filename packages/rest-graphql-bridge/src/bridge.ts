@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { GraphQLSchema } from 'graphql';
 import {
   type Admit,
+  askForUpgrade,
   type ContextExtras,
   endpointFor,
   infoOf,
@@ -89,6 +90,7 @@ export function createBridge<C>(options: BridgeOptions<C>): Bridge {
       const serve: SocketEndpoint['serve'] = (upgrade, input) =>
         serveWebSocket(row, operation, host, webSockets, upgrade, input);
       sockets.add(segments, { ...endpoint, serve });
+      http.add(segments, { ...endpoint, serve: askForUpgrade });
     } else {
       const around = options.around?.(endpoint.info) as Around<unknown> | undefined;
       const serve =

@@ -21,7 +21,7 @@ export interface OpenApiOptions {
   readonly prefix?: string;
   /** Body of every error answer. */
   readonly errorSchema: SchemaObject;
-  /** Error statuses of a row beside those this module knows: 400, 404, 413, 415 where they can happen. */
+  /** Error statuses of a row beside those this module knows: 400, 404, 413, 415, 426 where they can happen. */
   readonly errorStatuses?: (row: Pick<Row, 'method' | 'path' | 'access'>) => readonly number[];
   /** JSON Schemas of the host's own scalars. */
   readonly scalars?: ScalarSchemas;
@@ -161,6 +161,7 @@ class OperationEmitter {
     const statuses = new Set(this.#options.errorStatuses?.(row) ?? []);
     if (hasParameters || hasBody || bodyType) statuses.add(400);
     if (row.path.includes('/:')) statuses.add(404);
+    if (row.kind === 'webSocket') statuses.add(426);
     if (hasBody) for (const status of [413, 415]) statuses.add(status);
     const answer = (description: string) => ({
       description,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { StreamHost } from './event-source.js';
-import type { ErrorRenderer, InputProblem } from './failure.js';
+import { type ErrorRenderer, type InputProblem, RequestRefused } from './failure.js';
 import type { InputChecks } from './input-check.js';
 import { compileNullPolicy } from './null-policy.js';
 import type { PlannedRow } from './plan-table.js';
@@ -113,3 +113,9 @@ export function sseServer(row: SseRow<never>, plan: PlannedRow, host: StreamHost
     return serveSse(row, plan.operation, host, request, response, input);
   };
 }
+
+/** What a WebSocket row answers to a request without an upgrade (RFC 9110 section 15.5.22). */
+export const askForUpgrade: HttpEndpoint['serve'] = (_request, _response, _input, problems) => {
+  refuseProblems(problems);
+  throw new RequestRefused({ kind: 'upgrade-required', upgrade: 'websocket' });
+};

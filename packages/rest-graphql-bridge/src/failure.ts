@@ -24,6 +24,7 @@ export type Failure =
   | { readonly kind: 'body-too-large'; readonly limitBytes: number }
   | { readonly kind: 'not-found' }
   | { readonly kind: 'method-not-allowed'; readonly allow: string }
+  | { readonly kind: 'upgrade-required'; readonly upgrade: string }
   | { readonly kind: 'graphql'; readonly errors: readonly GraphQLError[] }
   | { readonly kind: 'thrown'; readonly error: unknown };
 
@@ -65,6 +66,7 @@ const PLAIN: { readonly [K in Failure['kind']]: { readonly status: number; reado
   'body-too-large': { status: 413, error: 'body too large' },
   'not-found': { status: 404, error: 'not found' },
   'method-not-allowed': { status: 405, error: 'method not allowed' },
+  'upgrade-required': { status: 426, error: 'upgrade required' },
   graphql: { status: 500, error: 'internal error' },
   thrown: { status: 500, error: 'internal error' },
 };

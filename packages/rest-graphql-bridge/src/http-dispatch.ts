@@ -40,7 +40,9 @@ export class HttpDispatch {
     const { method, kind, path } = endpoint.info;
     const { errors } = endpoint;
     const place = this.#trie.place(segments, () => ({ path, methods: {}, allow: '', errors }));
-    place.methods[method] = endpoint;
+    // A row that answers plain HTTP may have the path of a WebSocket as well.
+    if (kind === 'webSocket') place.methods[method] ??= endpoint;
+    else place.methods[method] = endpoint;
     // A stream has no HEAD: its status is only known once it is open.
     if (method === 'GET' && kind === 'json') place.methods.HEAD = endpoint;
     place.allow = [...Object.keys(place.methods), 'OPTIONS'].sort().join(', ');

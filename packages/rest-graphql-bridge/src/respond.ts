@@ -121,6 +121,11 @@ function renderWith(renderer: ErrorRenderer, failure: Failure, request: Incoming
   const { status, headers: given, body } = renderer.render(failure, request);
   const headers = lowerCased(given);
   if (failure.kind === 'method-not-allowed') headers.allow ??= failure.allow;
+  if (failure.kind === 'upgrade-required') {
+    headers.upgrade ??= failure.upgrade;
+    // RFC 9110 section 7.8: whoever sends Upgrade says so in Connection.
+    headers.connection ??= 'upgrade';
+  }
   if (body === undefined) return { status, headers, body: undefined };
   headers['content-type'] ??= typeof body === 'string' ? TEXT_TYPE : JSON_TYPE;
   return { status, headers, body: typeof body === 'string' ? body : JSON.stringify(body) };

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { param, route, routes } from '../src/index.js';
 import { document, type Library, library } from './support/library.js';
-import { type Running, serve } from './support/server.js';
+import { call, type Running, serve } from './support/server.js';
 
 interface LoanResult {
   loans: { seq: number; note: string | null };
@@ -195,7 +195,41 @@ describe('WebSocket rows', () => {
     const url = await start();
     const [, response] = await once(new WebSocket(url.replace('/live', '/other')), 'unexpected-response');
     expect(response.statusCode).toBe(404);
-    const http = await fetch(`${running.url}/books/7/live`);
-    expect([http.status, await http.json()]).toEqual([404, { kind: 'not-found' }]);
   });
+
+  it('answers a request without an upgrade that it needs one, once its context and parameters hold', async () => {
+    await start({}, (token) => {
+      if (token === 'refused') throw new Error('no reader card');
+    });
+    const plain = await call(`${running.url}/books/7/live`);
+    expect(plain).toMatchObject({ status: 426, body: { kind: 'upgrade-required', upgrade: 'websocket' } });
+    expect([plain.headers.get('upgrade'), plain.headers.get('connection')]).toEqual(['websocket', 'upgrade']);
+    const refused = { 'sec-websocket-protocol': 'refused' };
+    expect(await call(`${running.url}/books/7/live`, 'GET', undefined, refused)).toMatchObject({
+      status: 500,
+      body: { kind: 'thrown', message: 'no reader card' },
+    });
+    expect(await call(`${running.url}/books/7/live?after=-1`)).toMatchObject({ status: 400 });
+    const post = await call(`${running.url}/books/7/live`, 'POST', {});
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, OPTIONS']);
+    expect(lib.loans.readers).toBe(0);
+  });
+
+  it.each([true, false])(
+    'leaves plain GET to another row of the path (which comes first: %s)',
+    async (isFirst) => {
+      const Book = document<object, { id: string }>('query Book($id: ID!) { book(id: $id) { id } }');
+      const rows = [
+        route(Book, { method: 'GET', path, variables: ({ params }) => ({ id: params.id }) }),
+        route.webSocket(Loans, common),
+      ];
+      const table = routes(import.meta.url, isFirst ? rows : rows.reverse());
+      running = await serve<unknown>({ schema: lib.schema, tables: [table] });
+      expect(await call(`${running.url}/books/1/live`)).toMatchObject({ status: 200, body: { id: '1' } });
+      expect((await call(`${running.url}/books/1/live`, 'HEAD')).status).toBe(200);
+      expect((await call(`${running.url}/books/1/live`, 'OPTIONS')).headers.get('allow')).toBe(
+        'GET, HEAD, OPTIONS',
+      );
+    },
+  );
 });

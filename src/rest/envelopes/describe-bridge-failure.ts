@@ -27,6 +27,10 @@ export function describeBridgeFailure(failure: Failure, method: string, path: st
       return new AppError('METHOD_NOT_ALLOWED', `${method} is not allowed here`, {
         details: { resource: 'path', id: path, allow: failure.allow.split(/,\s*/) },
       });
+    case 'upgrade-required':
+      return new AppError('UPGRADE_REQUIRED', `Only an upgrade to ${failure.upgrade} is served here`, {
+        details: { field: 'upgrade', constraint: 'isIn', expected: failure.upgrade },
+      });
     case 'graphql':
       return describeFailures(failure.errors);
     case 'thrown':

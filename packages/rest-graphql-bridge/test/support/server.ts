@@ -30,6 +30,7 @@ const STATUS = {
   'body-too-large': 413,
   'not-found': 404,
   'method-not-allowed': 405,
+  'upgrade-required': 426,
 } as const;
 
 function messageOf(error: unknown): string {
