@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Pool } from 'pg';
+import { Client, type Pool } from 'pg';
 import { nativePool } from '../../src/database/native-pool.js';
 import { claimRun } from '../../src/domain/runs/claim-run.js';
 import { executeRun } from '../../src/domain/runs/execute-run.js';
@@ -86,6 +86,28 @@ describe('the run that is next', () => {
     await pool.query(`UPDATE "run" SET "lease_until" = now() - interval '1 second' WHERE "id" = $1`, [left]);
     const again = await claim();
     expect(again).toMatchObject({ id: left, losses: 1 });
+  });
+
+  it('goes to another worker when one freezes before its claim is committed', async () => {
+    const runId = await house.start(await house.createPipeline(definition('i')));
+    const worker = new Client({ connectionString: house.app.database.url });
+    const errors: unknown[] = [];
+    worker.on('error', (error) => errors.push(error));
+    await worker.connect();
+    let isFrozen = false;
+    const query = async (statement: string) => {
+      isFrozen = statement === 'COMMIT';
+      return isFrozen ? new Promise(() => undefined) : worker.query(statement);
+    };
+    const frozen = { connect: async () => ({ query, release: () => undefined }) };
+    void claimRun(frozen as unknown as Pool, newUuid(), new Date(), limits);
+    await eventually(() => isFrozen);
+    const before = performance.now();
+    expect(await take()).toBe(runId);
+    expect(performance.now() - before).toBeLessThan(10_000);
+    // idle_in_transaction_session_timeout
+    expect(errors[0]).toMatchObject({ code: '25P03' });
+    await end(runId);
   });
 
   it('is not a second one that reads on where the first has not ended', async () => {

@@ -94,6 +94,10 @@ JOIN "workspace" ON workspace."id" = claimed."workspace_id"`;
 
 /** One claim at a time over all workers, so that no two take the same last place. Any number that nobody else locks. */
 const CLAIM_LOCK = 7_283_110;
+/** A worker that freezes with the lock holds up every other; one at work is never idle this long between statements. */
+const CLAIM_IDLE_MS = 5_000;
+const BEGIN_CLAIM = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${CLAIM_IDLE_MS};
+SELECT pg_advisory_xact_lock(${CLAIM_LOCK})`;
 
 /** The run that is next; undefined when none waits, or none of those that wait has a place. */
 export async function claimRun(
@@ -106,7 +110,7 @@ export async function claimRun(
   let failure: unknown;
   try {
     // A statement sees what was committed when it began, so the lock has to come with one of its own.
-    await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${CLAIM_LOCK})`);
+    await client.query(BEGIN_CLAIM);
     const { rows } = await client.query<ClaimedRun>({
       name: 'run-claim',
       text: CLAIM,
