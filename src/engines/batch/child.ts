@@ -1,3 +1,5 @@
+// First: what takes long is DuckDB.
+import './outlive-signals.js';
 import { rmSync } from 'node:fs';
 import { toEngineError } from './classify-error.js';
 import { DuckDbInstances } from './duckdb-instances.js';

@@ -113,7 +113,29 @@ describe('an engine process that dies', () => {
   });
 });
 
-/** A process of its own that opens a session, finishes one task, says so, and sticks in the second. */
+describe('a signal to the whole process group', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s stops no task: that is for the parent to do',
+    async (signal) => {
+      const parent = startHost(engine);
+      const pid = parent.pid as number;
+      const lines = createInterface({ input: parent.stdout as NodeJS.ReadableStream })[
+        Symbol.asyncIterator
+      ]();
+      await lines.next();
+      const [child] = await engineProcesses(pid);
+      if (child === undefined) throw new Error('The host has no engine process.');
+      await busy(child);
+      process.kill(-pid, signal);
+      expect(await lines.next()).toEqual({ done: false, value: signal });
+      await busy(child);
+      process.kill(pid, 'SIGKILL');
+      await gone(child);
+    },
+  );
+});
+
+/** A process and group of its own that opens a session, finishes one task, says so, and sticks in the second. */
 function startHost({ options }: EngineFixture): ChildProcess {
   const { resolveConnection: _, ...plain } = options;
   const engineModule = fileURLToPath(new URL('../../../dist/engines/batch/batch-engine.js', import.meta.url));
@@ -122,10 +144,12 @@ function startHost({ options }: EngineFixture): ChildProcess {
     const session = await new BatchEngine().open({ ...${JSON.stringify(plain)}, resolveConnection: async () => { throw new Error('none'); } });
     const hooks = { signal: new AbortController().signal, log() {} };
     await session.execute({ id: 'first', inputs: [], spec: { kind: 'source', type: 'inline', rows: [{ a: 1 }] } }, hooks);
+    for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => console.log(signal));
     console.log('first done');
     await session.execute(${JSON.stringify({ id: 'second', inputs: [], spec: ENDLESS })}, hooks);`;
   return spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
   });
 }
 
