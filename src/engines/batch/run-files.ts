@@ -91,39 +91,21 @@ export interface Selection {
 
 /** The same, with its columns. */
 export async function exactSelection(connection: DuckDBConnection, from: string): Promise<Selection> {
-  const columns = await describeColumns(connection, from);
-  return { select: exactly(from, columns), columns: columns.map(exactColumn) };
+  return exactly(from, await describeColumns(connection, from));
 }
 
-function exactColumn({ name, type }: ResultColumn): ResultColumn {
-  return { name, type: EXACT_TYPES.get(type) ?? type };
-}
-
-function exactly(from: string, columns: readonly ResultColumn[]): string {
-  const replaced = columns.flatMap(({ name, type }) => {
+/** The same, where the columns of `from` are known. */
+export function exactly(from: string, found: readonly ResultColumn[]): Selection {
+  const replaced: string[] = [];
+  const columns = found.map(({ name, type }) => {
     const exact = EXACT_TYPES.get(type);
     const column = identifier(name);
-    return exact ? [`CAST(${column} AS ${exact}) AS ${column}`] : [];
+    if (exact) replaced.push(`CAST(${column} AS ${exact}) AS ${column}`);
+    return { name, type: exact ?? type };
   });
-  return replaced.length > 0 ? `SELECT * REPLACE (${replaced.join(', ')}) FROM ${from}` : `FROM ${from}`;
-}
-
-/** Makes that SELECT a temporary view, looking at the files behind `from` but once; returns its columns. */
-export async function createExactView(
-  connection: DuckDBConnection,
-  view: string,
-  from: string,
-): Promise<ResultColumn[]> {
-  await connection.run(`CREATE TEMP VIEW ${identifier(view)} AS FROM ${from}`);
-  const read = await connection.runAndReadAll(
-    'SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = $1 ORDER BY column_index',
-    [view],
-  );
-  const columns = read.getRows().map(([name, type]) => ({ name: String(name), type: String(type) }));
-  const select = exactly(from, columns);
-  if (select !== `FROM ${from}`)
-    await connection.run(`CREATE OR REPLACE TEMP VIEW ${identifier(view)} AS ${select}`);
-  return columns.map(exactColumn);
+  const select =
+    replaced.length > 0 ? `SELECT * REPLACE (${replaced.join(', ')}) FROM ${from}` : `FROM ${from}`;
+  return { select, columns };
 }
 
 /** DuckDB's COPY into a file; returns the number of rows. */

@@ -67,7 +67,7 @@ async function saveOrSetAside(
     const options = [
       fileLiteral(file),
       'hive_partitioning = false',
-      ...csvOptions(spec),
+      ...parameters(csvOptions(spec)),
       'store_rejects = true',
       'rejects_limit = 0',
       `rejects_table = ${literal(REJECTS)}`,
@@ -119,18 +119,31 @@ export function fileReader(spec: FileSourceSpec, files: readonly string[]): stri
     case 'parquet':
       return `read_parquet(${shared.join(', ')})`;
     case 'csv':
-      return `read_csv(${[...shared, ...csvOptions(spec)].join(', ')})`;
+      return `read_csv(${[...shared, ...parameters(csvOptions(spec))].join(', ')})`;
     default:
       return `read_json(${[...shared, ...jsonOptions(spec.format, spec.columns)].join(', ')})`;
   }
 }
 
-function csvOptions({ csv = {}, columns }: FileSourceSpec): string[] {
-  const options = Object.entries(csv).map(([name, value]) => {
-    const option = CSV_OPTION_NAMES[name as keyof CsvOptions];
-    return `${option} = ${typeof value === 'string' ? literal(value) : value}`;
-  });
-  return columns ? [...options, `types = ${typeMap(columns)}`] : options;
+/** A line may be as long. 10,000,000 rows take 545 ms, not 575 as with DuckDB's own buffers of 32 MB. */
+const CSV_BUFFER_BYTES = 4 * 2 ** 20;
+
+/** Options of read_csv, as SQL by their names: what the definition gives and what is ours to choose. */
+export function csvOptions({ csv = {}, columns }: FileSourceSpec): Record<string, string> {
+  const options = Object.entries(csv).map(([name, value]) => [
+    CSV_OPTION_NAMES[name as keyof CsvOptions],
+    typeof value === 'string' ? literal(value) : String(value),
+  ]);
+  return {
+    buffer_size: String(CSV_BUFFER_BYTES),
+    ...Object.fromEntries(options),
+    ...(columns && { types: typeMap(columns) }),
+  };
+}
+
+/** Named parameters of a function of DuckDB's. */
+export function parameters(options: Readonly<Record<string, string>>): string[] {
+  return Object.entries(options).map(([name, value]) => `${name} = ${value}`);
 }
 
 /** Options of read_json: the named columns with their types, or all that a sample shows. */
