@@ -14,6 +14,7 @@ const benches = [
   'webhooks',
   'webhooks-chaos',
   'engine/batch',
+  'runs',
 ];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !benches.includes(name));

@@ -1,9 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
-import { bundleSource, importSource } from '../scripts/import-source.ts';
+import { inWebhookArena, posts } from './support/webhook-arena.ts';
 
 /**
  * Deliveries per second to one receiver on loopback (https, a process of its own), from the event in the log to the POST,
@@ -16,13 +13,6 @@ const DELIVERIES = 4_000;
 const JOBS = 1_000;
 const LATENCIES = 300;
 const ROUNDS = 3;
-
-const { startEmbeddedPostgres } = await importSource<typeof import('../src/database/embedded-postgres.js')>(
-  'src/database/embedded-postgres.ts',
-);
-const posts = await importSource<typeof import('./support/webhook-posts.ts')>(
-  'bench/support/webhook-posts.ts',
-);
 
 const median = (values: number[]) => percentile(values, 0.5);
 const percentile = (values: number[], share: number) =>
@@ -54,16 +44,7 @@ async function latencies(receiver: ChildProcess, record: () => Promise<void>): P
   return milliseconds;
 }
 
-const directory = await mkdtemp(path.join(os.tmpdir(), 'opsgraph-bench-webhooks-'));
-const server = await startEmbeddedPostgres({ dataDir: path.join(directory, 'data') });
-const receiverFile = await bundleSource('bench/support/webhook-receiver.ts');
-const receiver = fork(receiverFile, [], { execArgv: [] });
-try {
-  const ca = await posts.createCertificateAuthority();
-  receiver.send(await ca.issue({ dns: ['localhost'] }));
-  const [address] = (await once(receiver, 'message')) as [{ url: string; host: string }];
-  const arena = { databaseUrl: server.url, directory, authority: ca.cert, receiver: address };
-  const ours = await posts.openOurs(arena);
+await inWebhookArena(async (ours, arena, receiver) => {
   const rates = { ours: [] as number[], bare: [] as number[], jobs: [] as number[] };
   for (let round = 0; round < ROUNDS; round += 1) {
     rates.bare.push(
@@ -77,18 +58,12 @@ try {
   }
   ours.start();
   const delays = await latencies(receiver, () => ours.record(1));
-  await ours.close();
   const [rate, bare, jobs] = [rates.ours, rates.bare, rates.jobs].map(median);
   process.stdout.write(
     `deliveries per second: ours ${rate?.toFixed(0)}, bare undici ${bare?.toFixed(0)}, ratio ${((rate ?? 0) / (bare ?? 1)).toFixed(2)} (target 0.5)\n` +
       `against Agenda with a job per delivery, ${jobs?.toFixed(0)}: ratio ${((rate ?? 0) / (jobs ?? 1)).toFixed(2)}\n` +
       `commit to arrival, one event every 25 ms: p50 ${median(delays).toFixed(1)} ms, p99 ${percentile(delays, 0.99).toFixed(1)} ms (target 50)\n`,
   );
-} finally {
-  receiver.disconnect();
-  await server.close();
-  await rm(receiverFile);
-  await rm(directory, { recursive: true, force: true });
-}
+});
 // Agenda leaves a timer per job behind, of half a lock lifetime.
 process.exit(0);

@@ -1,5 +1,5 @@
 // PostgreSQL to PostgreSQL, against \copy of psql piped into \copy of psql, in one run:  npm run build && node bench/engine/copy.ts [rows=2000000]
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,11 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { importSource } from '../../scripts/import-source.ts';
+
+if (spawnSync('psql', ['--version']).error) {
+  console.error('This bench measures against psql, and no program of that name is on PATH.');
+  process.exit(1);
+}
 
 const { BatchEngine } = await importSource<typeof import('../../src/engines/batch/batch-engine.js')>(
   'src/engines/batch/batch-engine.ts',

@@ -36,6 +36,8 @@ export interface Arena {
   receiver: { url: string; host: string };
 }
 
+export type Ours = Awaited<ReturnType<typeof openOurs>>;
+
 /** Our worker and the event log it follows, with one webhook. */
 export async function openOurs({ databaseUrl, directory, authority, receiver }: Arena) {
   const caFile = path.join(directory, 'ca.pem');
