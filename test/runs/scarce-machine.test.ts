@@ -55,9 +55,14 @@ describe('memory that does not suffice', () => {
   });
 });
 
-const onLinux = process.platform === 'linux' ? it : it.skip;
+/** Whether the engine's processes can be found, by way of /proc. */
+function isLinux(): boolean {
+  if (process.platform === 'linux') return true;
+  process.stderr.write("This is not Linux: the end of one of the engine's processes is not tested here.\n");
+  return false;
+}
 
-onLinux(
+(isLinux() ? it : it.skip)(
   "a task goes on in another process when the engine's is killed",
   async () => {
     const pipelineId = await house.createPipeline(
