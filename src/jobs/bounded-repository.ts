@@ -11,14 +11,18 @@ export interface BoundedRepository extends JobRepository {
   drained(): Promise<void>;
 }
 
+/** What Agenda takes for the moment of a lock, so that its own watch never finds one that expired. */
+const NEVER_EXPIRES = new Date(8_640_000_000_000_000);
+
 /**
  * Hands Agenda a job only when there is room to start it at once. Left alone Agenda locks every due job it sees, so
  * that one worker holds what another could do, and holds it until the locks expire when it dies; its own `lockLimit`
- * refills at the next poll only, which stalls the queue.
+ * refills at the next poll only, which stalls the queue. When a lock expires is for the store and `lockLifetimes` to say.
  */
 export function boundRepository(
   store: JobRepository,
   limits: { total: number; perJob: ReadonlyMap<string, number> },
+  lockLifetimes: ReadonlyMap<string, number>,
   onRoom: (jobName: string) => void,
 ): BoundedRepository {
   const held = new Map<string, { name: string; started: boolean }>();
@@ -56,17 +60,18 @@ export function boundRepository(
     for (const name of waiting) setImmediate(onRoom, name);
   }
 
-  async function fetch(...[name, , deadline, now, options]: Arguments<'getNextJobToRun'>) {
+  async function fetch(...[name, , , now, options]: Arguments<'getNextJobToRun'>) {
     fetching.set(name, (fetching.get(name) ?? 0) + 1);
     try {
       // Only what is due: Agenda would also lock, ahead of time, what is due before its next poll.
-      const job = await store.getNextJobToRun(name, new Date(), deadline, now, options);
-      if (job?._id !== undefined) {
-        held.set(job._id, { name, started: false });
-        lastServed.set(name, Date.now());
-        justServed.add(name);
-      }
-      return job;
+      const due = new Date();
+      const expired = new Date(due.getTime() - (lockLifetimes.get(name) ?? 0));
+      const job = await store.getNextJobToRun(name, due, expired, now, options);
+      if (job?._id === undefined) return undefined;
+      held.set(job._id, { name, started: false });
+      lastServed.set(name, Date.now());
+      justServed.add(name);
+      return { ...job, lockedAt: NEVER_EXPIRES };
     } finally {
       fetching.set(name, (fetching.get(name) ?? 1) - 1);
     }
@@ -81,12 +86,12 @@ export function boundRepository(
     return undefined;
   }
 
-  /** Agenda writes the state at the start, at each sign of life and, without a lock, at the end. */
+  /** Written at the start, at each sign of life and, without a lock, at the end. */
   async function saveJobState(...[job, options]: Arguments<'saveJobState'>): Promise<void> {
     const entry = job._id === undefined ? undefined : held.get(job._id);
     const ends = job.lockedAt === undefined || job.lockedAt === null;
     try {
-      await store.saveJobState(job, options);
+      await store.saveJobState(ends ? job : { ...job, lockedAt: new Date() }, options);
       if (entry) entry.started = true;
     } catch (error) {
       // A start that cannot be written is no start; the lock in the store expires.

@@ -34,7 +34,7 @@ export interface JobDefinition {
 }
 
 const MIN_LOCK_LIFETIME_MS = 1_000;
-/** For half of a lock's life Agenda holds a process open after a job that is done: a timer it neither clears nor unrefs. */
+/** What a dead worker had begun lies idle for as long. */
 const MAX_LOCK_LIFETIME_MS = 10_000;
 const ONCE: JobRetry = { attempts: 1, firstDelayMs: 0 };
 

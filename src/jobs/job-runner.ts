@@ -33,6 +33,11 @@ const ENQUEUE_TIMEOUT_MS = 3_000;
 const RETRY_AFTER_SECONDS = 5;
 /** What an aborted job has to clean up after itself. */
 const ABORT_GRACE_MS = 1_000;
+/**
+ * For half of a lock's life, half a second at least, Agenda holds the process open after a job that is done, by a timer it
+ * neither clears nor unrefs. Locks are kept by runJob() and expire in the repository; Agenda knows of none that could.
+ */
+const LOCK_LIFETIME_FOR_AGENDA_MS = 1;
 /** Bounds are kept by the repository; Agenda must never be the one that makes a taken job wait. */
 const NO_LIMIT = 10_000;
 
@@ -51,6 +56,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
   const repository = boundRepository(
     store.repository,
     { total: concurrency, perJob: concurrencies(definitions, concurrency) },
+    new Map(definitions.map(({ name, lockLifetimeMs }) => [name, lockLifetimeMs])),
     (jobName) => notifications.due(jobName),
   );
   const agenda = createAgenda(repository, notifications);
@@ -95,10 +101,15 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     agenda.define<unknown>(
       definition.name,
       (job) =>
-        runJob(definition, job, { services: { ...services, jobs: runner }, ending: ending.signal, log }),
+        runJob(definition, job, {
+          services: { ...services, jobs: runner },
+          ending: ending.signal,
+          log,
+          touch: () => repository.saveJobState(job.attrs, undefined),
+        }),
       {
         concurrency: NO_LIMIT,
-        lockLifetime: definition.lockLifetimeMs,
+        lockLifetime: LOCK_LIFETIME_FOR_AGENDA_MS,
         backoff: ({ attempt, error }) => delayBeforeRetry(definition, attempt, error),
       },
     );

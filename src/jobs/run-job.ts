@@ -8,11 +8,19 @@ export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
+interface Surroundings {
+  services: Services;
+  ending: AbortSignal;
+  log: Logger;
+  /** A sign of life for the job's lock. */
+  touch(): Promise<void>;
+}
+
 /** One job under way: parses, keeps the lock alive, decides whether a failure is repeated. */
 export async function runJob(
   definition: JobDefinition,
   job: Job<unknown>,
-  { services, ending, log: parent }: { services: Services; ending: AbortSignal; log: Logger },
+  { services, ending, log: parent, touch }: Surroundings,
 ): Promise<void> {
   const attempt = (job.attrs.failCount ?? 0) + 1;
   const log = parent.child({
@@ -21,7 +29,7 @@ export async function runJob(
     attempt,
     ...idsOf(job.attrs.data),
   });
-  const lock = keepLock(job, definition.lockLifetimeMs, log);
+  const lock = keepLock(touch, definition.lockLifetimeMs, log);
   const signal = AbortSignal.any([ending, lock.lost]);
   const started = performance.now();
   try {
@@ -50,12 +58,12 @@ export function delayBeforeRetry(definition: JobDefinition, attempt: number, err
 }
 
 /** Three signs of life per lock lifetime; when none got through for that long, another worker may have the job. */
-function keepLock(job: Job<unknown>, lockLifetimeMs: number, log: Logger) {
+function keepLock(touch: Surroundings['touch'], lockLifetimeMs: number, log: Logger) {
   const lost = new AbortController();
   let lastSign = performance.now();
   let touching = Promise.resolve();
   const timer = setInterval(() => {
-    touching = job.touch().then(
+    touching = touch().then(
       () => {
         lastSign = performance.now();
       },

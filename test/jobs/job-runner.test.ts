@@ -32,6 +32,17 @@ describe('job runner', () => {
     await eventually(async () => (await rows()).length === 0);
   });
 
+  it('holds the process open no longer than a second after a job, whatever its lock lifetime', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
+    const ran = Promise.withResolvers<void>();
+    const { runner } = await node([job(async () => ran.resolve(), { lockLifetimeMs: 10_000 })]);
+    await runner.enqueue('execute-run', { runId: 'run_1' });
+    await ran.promise;
+    await house.clear();
+    await eventually(() => timers() <= before, 1_000);
+  });
+
   it('an api process enqueues and never runs; a worker on another node is woken', async () => {
     const ran: string[] = [];
     const clocks = jest.spyOn(globalThis, 'setInterval');
