@@ -7,21 +7,22 @@ import { Run } from '../../entities/runs/run.js';
 import { RunTask } from '../../entities/runs/run-task.js';
 import { SourceWatermark } from '../../entities/runs/source-watermark.js';
 import { conflict } from '../../errors.js';
-import { transactional } from '../../events/transaction.js';
 import { requireRunnable } from '../pipelines/index.js';
 import { findInWorkspace } from '../workspace-resource.js';
 import { runStatus } from './run-status.js';
+import { startInTurn } from './start-in-turn.js';
 import { type NewTask, writeRun } from './write-run.js';
 
 /**
  * A new run with the definition and parameters of one that did not succeed, from its failed tasks on: what succeeded
  * is taken over, and what of it is gone meanwhile is computed again.
  * @throws NOT_FOUND, CONFLICT for a run that is under way, has succeeded or was retried before, when a later run has read
- * what its incremental sources were to read, and for a RETIRED pipeline; SERVICE_UNAVAILABLE when nothing could start it
+ * what its incremental sources were to read, and for a RETIRED pipeline; SERVICE_UNAVAILABLE when nothing could
+ * start it or too many wait
  */
 export async function retryRun(context: RequestContext, runId: string): Promise<Run> {
   const caller = platformCaller(context);
-  return transactional(context, async (unit) => {
+  return startInTurn(context, async (unit) => {
     const { em } = unit;
     const run = await findInWorkspace(context, Run, runId, { em, lockMode: LockMode.PESSIMISTIC_WRITE });
     const pipeline = await findInWorkspace(context, Pipeline, run.pipelineId, {

@@ -3,9 +3,9 @@ import { platformCaller, type RequestContext } from '../../context.js';
 import { Pipeline } from '../../entities/pipelines/pipeline.js';
 import type { Run } from '../../entities/runs/run.js';
 import { DEFAULT_PRIORITY, RUN_PRIORITIES, type RunPriority } from '../../entities/runs/run-enums.js';
-import { transactional } from '../../events/transaction.js';
 import { checkParameters, compileDefinition, requireRunnable } from '../pipelines/index.js';
 import { findInWorkspace } from '../workspace-resource.js';
+import { startInTurn } from './start-in-turn.js';
 import { watermarkSources } from './watermarks.js';
 import { writeRun } from './write-run.js';
 
@@ -22,11 +22,11 @@ export interface StartRun {
 /**
  * Writes the run and its tasks; a worker takes it up as soon as it has a place.
  * @throws NOT_FOUND, CONFLICT for a RETIRED pipeline, VALIDATION_ERROR with every fault of the definition, or naming
- * `parameters.<id>`, SERVICE_UNAVAILABLE when nothing could start it
+ * `parameters.<id>`, SERVICE_UNAVAILABLE when nothing could start it or too many wait
  */
 export async function startRun(context: RequestContext, pipelineId: string, input: StartRun): Promise<Run> {
   const caller = platformCaller(context);
-  return transactional(context, async (unit) => {
+  return startInTurn(context, async (unit) => {
     const pipeline = await findInWorkspace(context, Pipeline, pipelineId, {
       em: unit.em,
       lockMode: LockMode.PESSIMISTIC_READ,
