@@ -89,6 +89,22 @@ describe("a file that a workspace's run wrote", () => {
     expect(await readFile(path.join(files, 'shared/acme.csv'), 'utf8')).toBe('x\n8\n');
   });
 
+  it("is to others the same as a directory of another's parts, or a part of a path", async () => {
+    const write = async (call: Call, where: string, mode: string) =>
+      (await run(call, pipeline(rows, file(where, `, format: csv, mode: ${mode}`)))).error.replace(
+        where,
+        'PATH',
+      );
+    const refusal = expect.stringContaining('"PATH" is not a file that this workspace may write');
+    const told = await write(globex, 'shared/acme.csv', 'OVERWRITE');
+    expect(told).toEqual(refusal);
+    expect(await write(globex, 'parts', 'OVERWRITE')).toBe(told);
+    expect(await write(globex, 'shared/acme.csv', 'APPEND')).toBe(told);
+    expect(await write(house.engineer, 'shared/acme.csv', 'APPEND')).toMatch('"PATH" is a file;');
+    for (const below of ['shared/acme.csv/x.csv', 'shared/acme.csv/y/x.csv'])
+      expect(await write(globex, below, 'OVERWRITE')).toBe('t: The directory of "PATH" cannot be made.');
+  });
+
   it("is not seen through another's connection to the same directory", async () => {
     const connect = async (call: Call) => {
       const { body } = await call('POST', '/api/v1/connections', {

@@ -68,7 +68,10 @@ export async function writablePath(path: string, rules: FileRules): Promise<stri
   const ancestor = await deepestExisting(dirname(wanted));
   assertBelow(ancestor.real, roots, path, 'TARGET', true);
   const parent = join(ancestor.real, ...ancestor.missing);
-  await mkdir(parent, { recursive: true });
+  await mkdir(parent, { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'EEXIST' && cause.code !== 'ENOTDIR') throw cause;
+    throw new EngineError('TARGET', `The directory of "${path}" cannot be made.`, { cause });
+  });
   // Once more, now that it exists: somebody may have put a link there meanwhile.
   const real = await realpath(parent);
   assertBelow(real, roots, path, 'TARGET', true);
@@ -83,7 +86,10 @@ export async function writablePath(path: string, rules: FileRules): Promise<stri
 /** Makes the file the workspace's own, to be called before it is written. Throws EngineError TARGET when it is another's. */
 export async function claimPath(file: string, path: string, { fileOwners }: FileRules): Promise<void> {
   if (await claimFile(fileOwners, file)) return;
-  throw new EngineError('TARGET', `"${path}" is not a file that this workspace may write.`);
+  throw new EngineError(
+    'TARGET',
+    `"${path}" is not a file that this workspace may write: it is another's, or a directory (of a target with mode APPEND?).`,
+  );
 }
 
 async function deepestExisting(directory: string): Promise<{ real: string; missing: string[] }> {

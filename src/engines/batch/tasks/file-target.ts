@@ -39,7 +39,6 @@ export async function runFileTarget(context: TaskContext, spec: FileTargetSpec):
 
 async function writeFile(context: TaskContext, spec: FileTargetSpec, rules: FileRules): Promise<TaskOutcome> {
   const file = await fileToWrite(context, spec, rules);
-  await claimPath(file, spec.path, rules);
   if (spec.format === 'parquet') return copyResult(context, file);
   return withDuckDb(context, 'loader', async (connection) => {
     let rows = 0;
@@ -80,21 +79,24 @@ function partName({ options, task }: TaskContext, { format }: FileTargetSpec): s
   return `${options.runId}-${task.id}.${format}`;
 }
 
+/** The file, which is the workspace's own by then. Of what lies at the path nothing is told before it is known whose it is. */
 async function fileToWrite(context: TaskContext, spec: FileTargetSpec, rules: FileRules): Promise<string> {
   const path = await writablePath(spec.path, rules);
   const existing = await stat(path).catch(() => undefined);
   if (spec.mode === 'OVERWRITE') {
-    if (existing && !existing.isFile()) {
-      throw new EngineError(
-        'TARGET',
-        `"${spec.path}" is a directory (of a target with mode APPEND?); OVERWRITE replaces one file.`,
-      );
-    }
-    return path;
+    await claimPath(path, spec.path, rules);
+    if (!existing || existing.isFile()) return path;
+    throw new EngineError(
+      'TARGET',
+      `"${spec.path}" is a directory (of a target with mode APPEND?); OVERWRITE replaces one file.`,
+    );
   }
   if (existing && !existing.isDirectory()) {
+    await claimPath(path, spec.path, rules);
     throw new EngineError('TARGET', `"${spec.path}" is a file; mode APPEND adds part files to a directory.`);
   }
   await mkdir(path, { recursive: true });
-  return join(path, partName(context, spec));
+  const part = join(path, partName(context, spec));
+  await claimPath(part, spec.path, rules);
+  return part;
 }
