@@ -32,7 +32,7 @@ export interface MysqlClient {
  * connection is cut, which rolls back whatever was open.
  */
 export async function withMysql<T>(
-  context: TaskContext,
+  context: Pick<TaskContext, 'connection' | 'signal' | 'task'>,
   work: (client: MysqlClient) => Promise<T>,
 ): Promise<T> {
   const target = context.connection;
@@ -40,12 +40,15 @@ export async function withMysql<T>(
     throw new EngineError('CONNECTION', `Task ${context.task.id} needs a MySQL connection.`);
   const { signal } = context;
   const client = await open(target, CONNECT_TIMEOUT_MS, signal);
-  const onAbort = () => void cancelAndCut(client.raw, target);
+  const isCut = Promise.withResolvers<never>();
+  isCut.promise.catch(() => undefined);
+  const onAbort = () => void cancelAndCut(client.raw, target).then(() => isCut.reject(abortError(signal)));
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     if (signal.aborted) throw abortError(signal);
     await client.change(SESSION_SETTINGS);
-    return await work(client);
+    // mysql2 never answers what still waits on a connection that we cut.
+    return await Promise.race([work(client), isCut.promise]);
   } finally {
     signal.removeEventListener('abort', onAbort);
     if (signal.aborted) client.raw.destroy();
@@ -103,8 +106,8 @@ function connectionOptions(target: MysqlConnectionTarget, timeoutMs: number): Co
     bigNumberStrings: true,
     dateStrings: true,
     jsonStrings: true,
-    // The server could otherwise ask for files of this machine.
-    flags: ['-LOCAL_FILES'],
+    // The server could otherwise ask for files of this machine, and would count rows that it found and left as they were.
+    flags: ['-LOCAL_FILES', '-FOUND_ROWS'],
     stream: () => vettedSocket().setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS).connect(port, host),
   };
 }
@@ -112,7 +115,10 @@ function connectionOptions(target: MysqlConnectionTarget, timeoutMs: number): Co
 async function cancelAndCut(connection: Connection, target: MysqlConnectionTarget): Promise<void> {
   const { threadId } = connection;
   if (typeof threadId === 'number') {
-    await Promise.race([kill(threadId, target).catch(() => undefined), after(CANCEL_TIMEOUT_MS)]);
+    await Promise.race([
+      kill(threadId, target).catch(() => undefined),
+      after(CANCEL_TIMEOUT_MS, undefined, { ref: false }),
+    ]);
   }
   connection.destroy();
 }

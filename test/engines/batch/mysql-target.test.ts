@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { withMysql } from '../../../src/engines/batch/mysql-client.js';
+import { claimMysqlLoad, prepareMysqlLoadRecords } from '../../../src/engines/batch/mysql-load-record.js';
 import type { MysqlTargetSpec } from '../../../src/engines/task-spec.js';
 import { openCuttableProxy } from '../../support/cuttable-proxy.js';
 import { eventually } from '../../support/eventually.js';
@@ -191,6 +193,19 @@ async function oldTable(keys = 'PRIMARY KEY (id)'): Promise<void> {
       alreadyDone: true,
     });
     expect(await table()).toHaveLength(3);
+  });
+
+  it('lets a load be claimed once', async () => {
+    const task = { id: 'claimed', inputs: [], spec: target('APPEND') };
+    const { signal } = new AbortController();
+    const claims = await withMysql({ task, connection: shop.target, signal }, async (client) => {
+      await prepareMysqlLoadRecords(client);
+      return [
+        await claimMysqlLoad(client, 'run', 'claimed', 1),
+        await claimMysqlLoad(client, 'run', 'claimed', 1),
+      ];
+    });
+    expect(claims).toEqual([true, false]);
   });
 
   it('two OVERWRITEs of one table at once leave the rows of one', async () => {
