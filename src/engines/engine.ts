@@ -184,7 +184,7 @@ export interface QualityCheckResult {
 
 export interface ResultColumn {
   name: string;
-  /** The engine's name of the type: DuckDB's for BATCH, PostgreSQL's for JDBC. */
+  /** The engine's name of the type: DuckDB's for BATCH, the database's for JDBC. */
   type: string;
 }
 

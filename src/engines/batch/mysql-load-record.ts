@@ -62,6 +62,18 @@ export async function claimMysqlLoad(
   return added === 1;
 }
 
+/** For a claim made before the rows could be counted. */
+export async function recordMysqlRows(
+  client: MysqlClient,
+  runId: string,
+  taskId: string,
+  rows: number,
+): Promise<void> {
+  await client.change(
+    `UPDATE opsgraph_load SET row_count = ${rows} WHERE run_id = ${mysqlLiteral(runId)} AND task_id = ${mysqlLiteral(taskId)}`,
+  );
+}
+
 /**
  * One load of a table at a time, until the connection ends. A table lock would commit; and without any, two loads that
  * each find the other's keys missing would both insert them.

@@ -22,9 +22,10 @@ export interface MysqlLoadPlan {
   added: readonly MysqlLoadColumn[];
   keys: readonly string[];
   deletes: boolean;
+  /** Quoted. The table is temporary: it goes with the connection, and neither making nor dropping it commits anything. */
+  staging: string;
 }
 
-/** Temporary: it goes with the connection, and neither making nor dropping it commits anything. */
 export const STAGING = '`opsgraph_staging`';
 
 /** Looks at the target as it is. Throws EngineError TARGET when the input cannot go into it. */
@@ -52,6 +53,7 @@ export async function planMysqlLoad(
     added: exists ? columnsToAdd(spec, columns, (name) => names.has(name.toLowerCase())) : [],
     keys: spec.keys ?? [],
     deletes: spec.deleteWhen !== undefined,
+    staging: STAGING,
   };
 }
 
@@ -75,7 +77,9 @@ export async function createMysqlStaging(client: MysqlClient, plan: MysqlLoadPla
   const known = plan.columns.filter((column) => !own.includes(column));
   const definitions = made.length > 0 ? `(${made.join(', ')})` : '';
   const select = known.length > 0 ? `AS SELECT ${list(known)} FROM ${plan.target} LIMIT 0` : '';
-  await client.change(`CREATE TEMPORARY TABLE ${STAGING} ${definitions} ENGINE=InnoDB ${charset} ${select}`);
+  await client.change(
+    `CREATE TEMPORARY TABLE ${plan.staging} ${definitions} ENGINE=InnoDB ${charset} ${select}`,
+  );
 }
 
 const charset = 'DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
@@ -85,10 +89,13 @@ function typeOf({ keys }: MysqlLoadPlan, { name, type, keyType }: MysqlLoadColum
 }
 
 /** Behind the upload, so that it is built once. Keys of unbounded length have none, and are compared one by one. */
-export async function indexMysqlStaging(client: MysqlClient, { keys }: MysqlLoadPlan): Promise<void> {
+export async function indexMysqlStaging(
+  client: MysqlClient,
+  { keys, staging }: MysqlLoadPlan,
+): Promise<void> {
   if (keys.length === 0) return;
   const list = keys.map(mysqlIdentifier).join(', ');
-  await client.change(`ALTER TABLE ${STAGING} ADD INDEX (${list})`).catch((error: unknown) => {
+  await client.change(`ALTER TABLE ${staging} ADD INDEX (${list})`).catch((error: unknown) => {
     if (!hasNumber(error, [TOO_LONG_KEY, BLOB_KEY])) throw error;
   });
 }
@@ -99,11 +106,11 @@ export async function assertMysqlKeysUsable(client: MysqlClient, plan: MysqlLoad
   const keys = plan.keys.map(mysqlIdentifier);
   const isNull = keys.map((key) => `${key} IS NULL`).join(' OR ');
   const named = plan.keys.join(', ');
-  if ((await client.rows(`SELECT 1 FROM ${STAGING} WHERE ${isNull} LIMIT 1`)).length > 0) {
+  if ((await client.rows(`SELECT 1 FROM ${plan.staging} WHERE ${isNull} LIMIT 1`)).length > 0) {
     throw new EngineError('TARGET', `${plan.mode} into ${plan.plain}: a key (${named}) is null.`);
   }
   const [twice] = await client.rows<{ example: string }>(
-    `SELECT concat_ws(', ', ${keys.map((key) => `min(${key})`).join(', ')}) AS example FROM ${STAGING}
+    `SELECT concat_ws(', ', ${keys.map((key) => `min(${key})`).join(', ')}) AS example FROM ${plan.staging}
      GROUP BY ${keys.join(', ')} HAVING count(*) > 1 LIMIT 1`,
   );
   if (!twice) return;
@@ -148,8 +155,8 @@ function hasNumber(error: unknown, numbers: readonly unknown[]): boolean {
 
 /** What changes the target, to be run in one transaction. */
 export function mysqlWriteStatements(plan: MysqlLoadPlan): string[] {
-  const { target, columns } = plan;
-  const insert = `INSERT INTO ${target} (${list(columns)}) SELECT ${list(columns)} FROM ${STAGING}`;
+  const { target, columns, staging } = plan;
+  const insert = `INSERT INTO ${target} (${list(columns)}) SELECT ${list(columns)} FROM ${staging}`;
   switch (plan.mode) {
     case 'APPEND':
       return [insert];
@@ -165,28 +172,28 @@ export function mysqlWriteStatements(plan: MysqlLoadPlan): string[] {
 
 /** Not ON DUPLICATE KEY UPDATE, which goes by every unique index there is, and by none when the keys have none. */
 function upsert(plan: MysqlLoadPlan): string[] {
-  const { target, columns, keys } = plan;
+  const { target, columns, keys, staging } = plan;
   const others = columns.filter(({ name }) => !keys.includes(name)).map(({ name }) => mysqlIdentifier(name));
   const changes = others.map((name) => `t.${name} = s.${name}`).join(', ');
   const names = columns.map(({ name }) => `s.${mysqlIdentifier(name)}`).join(', ');
-  const insert = `INSERT INTO ${target} (${list(columns)}) SELECT ${names} FROM ${STAGING} s
+  const insert = `INSERT INTO ${target} (${list(columns)}) SELECT ${names} FROM ${staging} s
     LEFT JOIN ${target} t ON ${sameKey(plan)} WHERE t.${mysqlIdentifier(keys[0] ?? '')} IS NULL`;
-  const update = `UPDATE ${target} t JOIN ${STAGING} s ON ${sameKey(plan)} SET ${changes}`;
+  const update = `UPDATE ${target} t JOIN ${staging} s ON ${sameKey(plan)} SET ${changes}`;
   return others.length > 0 ? [update, insert] : [insert];
 }
 
 function deletions(plan: MysqlLoadPlan): string[] {
-  const { target, keys, deletes } = plan;
+  const { target, keys, deletes, staging } = plan;
   if (!deletes) {
     return [
-      `DELETE t FROM ${target} t LEFT JOIN ${STAGING} s ON ${sameKey(plan)}
+      `DELETE t FROM ${target} t LEFT JOIN ${staging} s ON ${sameKey(plan)}
        WHERE s.${mysqlIdentifier(keys[0] ?? '')} IS NULL`,
     ];
   }
   const marked = mysqlIdentifier(DELETES);
   return [
-    `DELETE t FROM ${target} t JOIN ${STAGING} s ON ${sameKey(plan)} WHERE s.${marked}`,
-    `DELETE FROM ${STAGING} WHERE ${marked}`,
+    `DELETE t FROM ${target} t JOIN ${staging} s ON ${sameKey(plan)} WHERE s.${marked}`,
+    `DELETE FROM ${staging} WHERE ${marked}`,
   ];
 }
 

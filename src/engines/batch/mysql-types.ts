@@ -147,3 +147,14 @@ export function mysqlWriteRule(duckDbType: string): {
     : (column: string) => `coalesce('''' || replace(${text(column)}, '''', '''''') || '''', 'NULL')`;
   return { type, keyType: rule.keyType ?? type, literal };
 }
+
+/**
+ * The types of a new column for what the server itself computed. Text and bytes get room, as with the other engines: of an
+ * expression they are declared as long as the rows could be this time, of NULL with no length at all.
+ */
+export function mysqlOwnTypes(type: string): { type: string; keyType: string } {
+  if (/^((var)?char|binary)\(0\)|^varchar|text$/.test(type))
+    return { type: 'longtext', keyType: 'varchar(255)' };
+  if (/^varbinary|blob$/.test(type)) return { type: 'longblob', keyType: 'varbinary(255)' };
+  return { type, keyType: type };
+}

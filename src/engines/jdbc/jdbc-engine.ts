@@ -1,5 +1,6 @@
 import { abortError } from '../batch/abort.js';
 import { toEngineError } from '../batch/classify-error.js';
+import { withMysql } from '../batch/mysql-client.js';
 import { withPostgres } from '../batch/postgres-client.js';
 import type {
   ConnectionTarget,
@@ -12,11 +13,12 @@ import type {
   TaskOutcome,
 } from '../engine.js';
 import { EngineError } from '../engine-error.js';
-import { pushDown } from './push-down.js';
+import { pushDownToMysql } from './mysql-push-down.js';
+import { pushDownToPostgres } from './postgres-push-down.js';
 
 /**
- * Runs a whole graph inside the database it reads and writes: one transaction of INSERT ... SELECT over temporary
- * views. Nothing leaves the database, so the SQL is the database's own dialect. PostgreSQL 15 or newer.
+ * Runs a whole graph inside the database it reads and writes: one transaction of INSERT ... SELECT. Nothing leaves the
+ * database, so the SQL is the database's own dialect. PostgreSQL 15, MySQL 8, MariaDB 10.6, or newer.
  */
 export class JdbcEngine implements Engine {
   readonly kind = 'JDBC';
@@ -42,9 +44,14 @@ class JdbcSession implements EngineSession {
     const signal = AbortSignal.any([hooks.signal, this.#closed.signal]);
     try {
       const connection = await this.#connectionOf(task);
-      return await withPostgres({ task, connection, signal }, (client) =>
-        pushDown(client, this.options.runId, task, hooks),
-      );
+      const { runId } = this.options;
+      return task.spec.type === 'mysql'
+        ? await withMysql({ task, connection, signal }, (client) =>
+            pushDownToMysql(client, runId, task, hooks),
+          )
+        : await withPostgres({ task, connection, signal }, (client) =>
+            pushDownToPostgres(client, runId, task, hooks),
+          );
     } catch (error) {
       throw signal.aborted ? abortError(signal) : toEngineError(error, 'SQL');
     }

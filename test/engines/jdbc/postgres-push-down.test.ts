@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { EngineSession, GraphTask } from '../../../src/engines/engine.js';
-import { JdbcEngine } from '../../../src/engines/jdbc/jdbc-engine.js';
-import type { PostgresTargetSpec, TaskSpec } from '../../../src/engines/task-spec.js';
 import { createWarehouse, type WarehouseFixture } from '../batch/postgres-fixture.js';
+import { JdbcFixture } from './jdbc-fixture.js';
 
-const engine = new JdbcEngine();
 let warehouse: WarehouseFixture;
-let session: EngineSession;
-let run = 0;
+const jdbc = new JdbcFixture('postgres', 'mart.t', () => warehouse.target);
 
 beforeAll(async () => {
   warehouse = await createWarehouse();
@@ -23,48 +19,10 @@ beforeEach(async () => {
     INSERT INTO customers VALUES (1, 'Ada', '2020-01-01'), (2, 'Żaneta', '2021-01-01')`);
 });
 
-async function open(nextRun = true): Promise<void> {
-  if (nextRun) run += 1;
-  session = await engine.open({
-    runId: `run-${run}`,
-    runDirectory: '/nowhere',
-    memoryLimitMb: 512,
-    threads: 1,
-    filesBase: '/nowhere',
-    filesRoots: [],
-    maskKey: '00'.repeat(32),
-    resolveConnection: async () => warehouse.target,
-  });
-}
-
-function task(id: string, spec: TaskSpec, inputs: string[] = []): GraphTask {
-  return { id, spec, inputs, dependsOn: inputs };
-}
-
-const source = (id: string, table = id): GraphTask =>
-  task(id, { kind: 'source', type: 'postgres', connection: 'dwh', table });
-const transform = (id: string, spec: object, inputs: string[]): GraphTask =>
-  task(id, { kind: 'transformation', ...spec } as TaskSpec, inputs);
-const target = (id: string, input: string, more: Partial<PostgresTargetSpec> = {}): GraphTask =>
-  task(
-    id,
-    { kind: 'target', type: 'postgres', connection: 'dwh', table: 'mart.t', mode: 'OVERWRITE', ...more },
-    [input],
-  );
-
-async function push(tasks: GraphTask[], signal = new AbortController().signal) {
-  const [unit, ...more] = engine.plan(tasks);
-  expect(more).toEqual([]);
-  if (!unit) throw new Error('nothing was planned');
-  await using closing = { [Symbol.asyncDispose]: () => session.close() };
-  void closing;
-  return await session.execute(unit, { signal, log: () => undefined });
-}
-
 const rows = (table = 'mart.t', order = '1') => warehouse.rows(`SELECT * FROM ${table} ORDER BY ${order}`);
 
 describe('a graph pushed down to PostgreSQL', () => {
-  beforeEach(() => open());
+  beforeEach(() => jdbc.nextRun());
 
   it.each<[string, object, string[], object[]]>([
     [
@@ -126,8 +84,12 @@ describe('a graph pushed down to PostgreSQL', () => {
       [expect.objectContaining({ id: 4 })] as object[],
     ],
   ])('carries out %s inside the database', async (_, spec, inputs, expected) => {
-    const sources = inputs.map((id) => source(id));
-    const outcome = await push([...sources, transform('made', spec, inputs), target('out', 'made')]);
+    const sources = inputs.map((id) => jdbc.source(id));
+    const outcome = await jdbc.push([
+      ...sources,
+      jdbc.transform('made', spec, inputs),
+      jdbc.target('out', 'made'),
+    ]);
     expect(outcome).toMatchObject({ rows: expected.length, output: 'mart.t' });
     expect(Object.keys(outcome.within ?? {})).toEqual([...inputs, 'made']);
     expect(await rows()).toEqual(expected);
@@ -138,18 +100,18 @@ describe('a graph pushed down to PostgreSQL', () => {
       "CREATE TABLE mart.t (id int PRIMARY KEY, name text); INSERT INTO mart.t VALUES (1, 'old'), (7, 'kept')",
     );
     const graph = (mode: 'UPSERT' | 'MERGE') => [
-      source('customers'),
-      transform('named', { type: 'sql', sql: 'SELECT id, name FROM customers' }, ['customers']),
-      target('out', 'named', { mode, keys: ['id'] }),
+      jdbc.source('customers'),
+      jdbc.transform('named', { type: 'sql', sql: 'SELECT id, name FROM customers' }, ['customers']),
+      jdbc.target('out', 'named', { mode, keys: ['id'] }),
     ];
-    await push(graph('UPSERT'));
+    await jdbc.push(graph('UPSERT'));
     expect(await rows()).toEqual([
       { id: 1, name: 'Ada' },
       { id: 2, name: 'Żaneta' },
       { id: 7, name: 'kept' },
     ]);
-    await open();
-    await push(graph('MERGE'));
+    jdbc.nextRun();
+    await jdbc.push(graph('MERGE'));
     expect(await rows()).toEqual([
       { id: 1, name: 'Ada' },
       { id: 2, name: 'Żaneta' },
@@ -160,9 +122,13 @@ describe('a graph pushed down to PostgreSQL', () => {
     await warehouse.client.query(
       "CREATE TABLE mart.t (id int PRIMARY KEY, old text); INSERT INTO mart.t VALUES (1, 'a'), (7, 'kept')",
     );
-    const outcome = await push([
-      source('customers'),
-      target('out', 'customers', { mode: 'MERGE', keys: ['id'], deleteWhen: "customers.name LIKE 'A%'" }),
+    const outcome = await jdbc.push([
+      jdbc.source('customers'),
+      jdbc.target('out', 'customers', {
+        mode: 'MERGE',
+        keys: ['id'],
+        deleteWhen: "customers.name LIKE 'A%'",
+      }),
     ]);
     expect(outcome.healing).toEqual([
       { strategy: 'WIDEN_TARGET', reason: expect.stringMatching(/name .*at/) },
@@ -174,31 +140,51 @@ describe('a graph pushed down to PostgreSQL', () => {
   });
 
   it('takes a table for itself even where a task has its name', async () => {
-    await push([
-      task('orders', { kind: 'source', type: 'postgres', connection: 'dwh', query: 'SELECT 5 AS id' }),
-      task('all', { kind: 'source', type: 'postgres', connection: 'dwh', query: 'SELECT id FROM orders' }),
-      transform('both', { type: 'sql', sql: 'SELECT id FROM orders UNION ALL SELECT id FROM "all"' }, [
+    await jdbc.push([
+      jdbc.source('orders', { query: 'SELECT 5 AS id' }),
+      jdbc.source('all', { query: 'SELECT id FROM orders' }),
+      jdbc.transform('both', { type: 'sql', sql: 'SELECT id FROM orders UNION ALL SELECT id FROM "all"' }, [
         'orders',
         'all',
       ]),
-      target('t', 'both', { table: 'numbers', mode: 'APPEND' }),
-      target('numbers', 'both', { mode: 'APPEND' }),
+      jdbc.target('t', 'both', { table: 'numbers', mode: 'APPEND' }),
+      jdbc.target('numbers', 'both', { mode: 'APPEND' }),
     ]);
     expect(await rows('numbers')).toHaveLength(5);
     expect(await rows()).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 }, { id: 5 }]);
   });
 
+  it('reads what was there before the run, also where a target writes it', async () => {
+    await warehouse.client.query(
+      'CREATE TABLE mart.t (id int); INSERT INTO mart.t VALUES (1), (2); CREATE VIEW mart.seen AS SELECT * FROM mart.t',
+    );
+    await jdbc.push([
+      jdbc.source('seen', { table: 'mart.seen' }),
+      jdbc.transform('kept', { type: 'filter', where: 'id > 1' }, ['seen']),
+      jdbc.target('out', 'kept'),
+      jdbc.target('archive', 'seen', { table: 'mart.archive', mode: 'APPEND' }),
+    ]);
+    expect(await rows()).toEqual([{ id: 2 }]);
+    expect(await rows('mart.archive')).toEqual([{ id: 1 }, { id: 2 }]);
+    jdbc.nextRun();
+    await jdbc.push([
+      jdbc.source('seen', { table: 'mart.archive' }),
+      jdbc.target('out', 'seen', { table: 'mart.archive', mode: 'APPEND' }),
+    ]);
+    expect(await rows('mart.archive')).toHaveLength(4);
+  });
+
   it('writes all targets or none, and none of them twice', async () => {
     await warehouse.client.query('CREATE TABLE mart.second (id int CHECK (id < 2), name text)');
     const graph = (where: string) => [
-      source('customers'),
-      transform('named', { type: 'sql', sql: `SELECT id, name FROM customers WHERE ${where}` }, [
+      jdbc.source('customers'),
+      jdbc.transform('named', { type: 'sql', sql: `SELECT id, name FROM customers WHERE ${where}` }, [
         'customers',
       ]),
-      target('first', 'named'),
-      target('second', 'named', { table: 'mart.second', mode: 'APPEND' }),
+      jdbc.target('first', 'named'),
+      jdbc.target('second', 'named', { table: 'mart.second', mode: 'APPEND' }),
     ];
-    await expect(push(graph('true'))).rejects.toMatchObject({
+    await expect(jdbc.push(graph('true'))).rejects.toMatchObject({
       name: 'EngineError',
       kind: 'TARGET',
       taskId: 'second',
@@ -206,13 +192,13 @@ describe('a graph pushed down to PostgreSQL', () => {
     });
     expect(await warehouse.rows("SELECT to_regclass('mart.t') AS made")).toEqual([{ made: null }]);
 
-    await open(false);
-    await push(graph('id = 1'));
-    await open(false);
-    expect(await push(graph('id = 1'))).toMatchObject({ rows: 1, alreadyDone: true });
+    await jdbc.push(graph('id = 1'));
+    expect(await jdbc.push(graph('id = 1'))).toMatchObject({ rows: 1, alreadyDone: true });
     expect(await rows('mart.second')).toEqual([{ id: 1, name: 'Ada' }]);
     expect(
-      await warehouse.rows(`SELECT task_id, rows FROM opsgraph.load WHERE run_id = 'run-${run}' ORDER BY 1`),
+      await warehouse.rows(
+        `SELECT task_id, rows FROM opsgraph.load WHERE run_id = '${jdbc.runId}' ORDER BY 1`,
+      ),
     ).toEqual([
       { task_id: 'first', rows: '1' },
       { task_id: 'second', rows: '1' },
@@ -230,11 +216,11 @@ describe('a graph pushed down to PostgreSQL', () => {
     ['an unknown column', 'SELECT nobody FROM orders', /column "nobody" does not exist/],
   ])('refuses %s and names the task', async (_, sql, message) => {
     const graph = [
-      source('orders'),
-      transform('made', { type: 'sql', sql }, ['orders']),
-      target('out', 'made'),
+      jdbc.source('orders'),
+      jdbc.transform('made', { type: 'sql', sql }, ['orders']),
+      jdbc.target('out', 'made'),
     ];
-    await expect(push(graph)).rejects.toMatchObject({
+    await expect(jdbc.push(graph)).rejects.toMatchObject({
       kind: 'SQL',
       taskId: 'made',
       message: expect.stringMatching(message),
@@ -246,14 +232,14 @@ describe('a graph pushed down to PostgreSQL', () => {
     await warehouse.client.query('CREATE TABLE mart.t (id bigint); INSERT INTO mart.t VALUES (1)');
     const cancel = new AbortController();
     const slow = { type: 'sql', sql: 'SELECT g AS id FROM orders, generate_series(1, 2000000000) AS g' };
-    const pushed = push(
-      [source('orders'), transform('slow', slow, ['orders']), target('out', 'slow')],
-      cancel.signal,
+    const pushed = jdbc.push(
+      [jdbc.source('orders'), jdbc.transform('slow', slow, ['orders']), jdbc.target('out', 'slow')],
+      { signal: cancel.signal },
     );
     pushed.catch(() => undefined);
     for (let found = false; !found; ) {
       const active = await warehouse.rows(
-        "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'INSERT INTO \"mart\"%'",
+        "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'CREATE TEMP TABLE%'",
       );
       found = active.length > 0;
     }
