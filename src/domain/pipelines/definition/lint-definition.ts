@@ -122,11 +122,12 @@ const RULES: readonly Rule[] = [
     find: ({ text, items, engine }) => {
       const { engine: requested = 'AUTO' } = text.value as { engine?: unknown };
       if (engine !== 'JDBC' || requested !== 'AUTO') return [];
+      const database = items.some(({ value }) => value['type'] === 'mysql') ? 'MySQL' : 'PostgreSQL';
       return items
         .filter(({ kind, value }) => kind === 'transformation' && SQL_OF_AUTHOR.has(String(value['type'])))
         .slice(0, 1)
         .map(({ id, path }) => ({
-          message: `AUTO runs this inside PostgreSQL, so the SQL of "${id}" is PostgreSQL's and not DuckDB's: say so with "engine: JDBC", or write "engine: BATCH".`,
+          message: `AUTO runs this inside ${database}, so the SQL of "${id}" is ${database}'s and not DuckDB's: say so with "engine: JDBC", or write "engine: BATCH".`,
           path,
         }));
     },

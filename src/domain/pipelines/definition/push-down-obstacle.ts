@@ -3,6 +3,7 @@ import type { Task } from './pipeline-definition.js';
 /** What src/engines/jdbc can say in one SELECT or INSERT; `kind:type`. */
 const PUSHED_DOWN: ReadonlySet<string> = new Set([
   'source:postgres',
+  'source:mysql',
   'transformation:sql',
   'transformation:filter',
   'transformation:rename',
@@ -10,6 +11,7 @@ const PUSHED_DOWN: ReadonlySet<string> = new Set([
   'transformation:aggregate',
   'transformation:join',
   'target:postgres',
+  'target:mysql',
 ]);
 
 /**
@@ -22,12 +24,16 @@ export function pushDownObstacle(tasks: readonly Task[]): string | undefined {
     if (why) return `"${task.id}" ${why}.`;
   }
   const datasets = tasks.flatMap(({ id, spec }) =>
-    'connection' in spec ? [{ id, name: spec.connection }] : [],
+    'connection' in spec ? [{ id, type: spec.type, name: spec.connection }] : [],
   );
   const [first] = datasets;
   const other = datasets.find(({ name }) => name !== first?.name);
   if (first && other) {
     return `"${first.id}" is on the connection "${first.name}", "${other.id}" on "${other.name}".`;
+  }
+  const stranger = datasets.find(({ type }) => type !== first?.type);
+  if (first && stranger) {
+    return `"${first.id}" is of type ${first.type}, "${stranger.id}" of type ${stranger.type}, on one connection.`;
   }
   return tasks.some(({ kind }) => kind === 'target') ? undefined : 'no task is a target.';
 }

@@ -32,9 +32,9 @@ const OBSTACLES: readonly (readonly [string, string, string])[] = [
     '"f" is a target of type file, which cannot be pushed down.',
   ],
   [
-    'MySQL on both sides',
-    within.replaceAll('postgres', 'mysql'),
-    '"orders" is a source of type mysql, which cannot be pushed down.',
+    'two databases on what should be one connection',
+    `source: ${orders}\ntarget: ${out.replace('postgres', 'mysql')}\n`,
+    '"orders" is of type postgres, "out" of type mysql, on one connection.',
   ],
   [
     'a masked column',
@@ -72,17 +72,26 @@ describe('the engine of a definition', () => {
     expect(choiceOf(`${yaml}engine: JDBC`)).toContain(why);
   });
 
-  it('is JDBC when one PostgreSQL connection can do it all, unless told otherwise', () => {
-    expect(choiceOf(within)).toBe('JDBC');
-    expect(choiceOf(`${within}engine: JDBC`)).toBe('JDBC');
-    expect(choiceOf(`${within}engine: BATCH`)).toBe('BATCH');
-    expect(choiceOf(`${within}retry: { type: fixed, maxAttempts: 3 }\ntimeout: PT1H`)).toBe('JDBC');
-  });
+  it.each(['postgres', 'mysql'])(
+    'is JDBC when one %s connection can do it all, unless told otherwise',
+    (type) => {
+      const yaml = within.replaceAll('postgres', type);
+      expect(choiceOf(yaml)).toBe('JDBC');
+      expect(choiceOf(`${yaml}engine: JDBC`)).toBe('JDBC');
+      expect(choiceOf(`${yaml}engine: BATCH`)).toBe('BATCH');
+      expect(choiceOf(`${yaml}retry: { type: fixed, maxAttempts: 3 }\ntimeout: PT1H`)).toBe('JDBC');
+    },
+  );
 
-  it('tells once that AUTO decided whose SQL is spoken', () => {
-    const filtered = through("{ id: f, type: filter, where: 'a > 1' }, { id: g, type: filter, where: 'b' }");
+  it.each([
+    ['postgres', 'PostgreSQL'],
+    ['mysql', 'MySQL'],
+  ])('tells once that AUTO decided whose SQL is spoken (%s)', (type, database) => {
+    const filtered = through(
+      "{ id: f, type: filter, where: 'a > 1' }, { id: g, type: filter, where: 'b' }",
+    ).replaceAll('postgres', type);
     expect(choiceOf(filtered)).toBe(
-      'JDBC\n4: AUTO runs this inside PostgreSQL, so the SQL of "f" is PostgreSQL\'s and not DuckDB\'s: say so with "engine: JDBC", or write "engine: BATCH".',
+      `JDBC\n4: AUTO runs this inside ${database}, so the SQL of "f" is ${database}'s and not DuckDB's: say so with "engine: JDBC", or write "engine: BATCH".`,
     );
     expect(choiceOf(`${filtered}engine: JDBC`)).toBe('JDBC');
     expect(choiceOf(through('{ id: r, type: rename, columns: { a: b } }'))).toBe('JDBC');
