@@ -1,4 +1,4 @@
-// Forty tasks one after the other, a hundred runs at once, and what GET /runs/{id} takes meanwhile:  npm run build && node bench/runs.ts [runs=100] [split]
+// Forty tasks one after the other, a thousand side by side, a hundred runs at once, and what GET /runs/{id} takes meanwhile:  npm run build && node bench/runs.ts [runs=100] [split]
 // The whole server is a process of its own, or, split, one that answers and one that works; a thread of this one asks it 50 times a second.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,6 +25,7 @@ const ROWS = 200;
 const PER_SECOND = 50;
 const IDLE_SECONDS = 10;
 const TARGET = 2;
+const TASK_TARGET_MS = 30;
 
 const directory = await mkdtemp(path.join(tmpdir(), 'opsgraph-bench-'));
 const postgres = await startEmbeddedPostgres({
@@ -171,22 +172,29 @@ async function ended(runIds: readonly string[]): Promise<Map<string, number>> {
   return new Map([...byStatus].map(([status, ids]) => [status, ids.length]));
 }
 
-/** From the request to the end of a run of trivial tasks, each of which waits for the one before. Milliseconds. */
-async function sequence(tasks: number, isEachAlone: boolean): Promise<number> {
-  const own = isEachAlone ? { timeout: 'PT1M' } : {};
+const TRIVIAL_TASKS: Record<string, (n: number) => object> = {
+  'sequential tasks, each on its own': (n) => ({ ...follows(`t${n}`), timeout: 'PT1M' }),
+  'sequential tasks, as units': (n) => follows(`t${n}`),
+  'parallel tasks': () => follows('t0'),
+};
+
+const follows = (input: string) => ({ inputs: [input], sql: `SELECT a + 1 AS a FROM ${input}` });
+
+/** From the request to the end of a run of trivial tasks. Milliseconds, the median of some rounds. */
+async function timeTasks(kind: string, count: number, rounds: number): Promise<number> {
   const yamlDefinition = JSON.stringify({
     apiVersion: 'v1',
-    name: 'sequence',
+    name: 'tasks',
     source: { id: 't0', type: 'inline', rows: [{ a: 1 }] },
-    transformations: Array.from({ length: tasks - 2 }, (_, n) => ({
-      ...{ id: `t${n + 1}`, type: 'sql', inputs: [`t${n}`], sql: `SELECT a + 1 AS a FROM t${n}` },
-      ...own,
+    transformations: Array.from({ length: count - 2 }, (_, n) => ({
+      ...{ id: `t${n + 1}`, type: 'sql' },
+      ...TRIVIAL_TASKS[kind]?.(n),
     })),
-    target: { id: 'out', type: 'file', path: `sequence-${tasks}-${isEachAlone}.csv`, mode: 'OVERWRITE' },
+    target: { id: 'out', type: 'file', path: `${kind}.csv`, mode: 'OVERWRITE' },
   });
-  const { id } = await call<{ id: string }>('POST', '/pipelines', { name: 'sequence', yamlDefinition });
+  const { id } = await call<{ id: string }>('POST', '/pipelines', { name: kind, yamlDefinition });
   const times: number[] = [];
-  for (let round = 0; round < 5; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     const began = performance.now();
     const { runId } = await call<{ runId: string }>('POST', `/pipelines/${id}/run`);
     const socket = new WebSocket(`${url.replace('http', 'ws')}/api/v1/runs/${runId}/stream?after=0`, {
@@ -196,7 +204,7 @@ async function sequence(tasks: number, isEachAlone: boolean): Promise<number> {
     await once(socket, 'close');
     times.push(performance.now() - began);
     const { overallStatus } = await call<{ overallStatus: string }>('GET', `/runs/${runId}`);
-    if (overallStatus !== 'COMPLETED') throw new Error(`the sequence ended as ${overallStatus}`);
+    if (overallStatus !== 'COMPLETED') throw new Error(`${kind} ended as ${overallStatus}`);
   }
   return quantile(times, 0.5);
 }
@@ -209,10 +217,15 @@ try {
   await ended([warm]);
   await askFor(2, warm);
 
-  for (const isEachAlone of [true, false]) {
-    const took = await sequence(40, isEachAlone);
-    const how = isEachAlone ? 'each on its own' : 'as units';
-    console.log(`40 sequential tasks ${how}, from POST to COMPLETED: ${took.toFixed(0)} ms (target 1200)`);
+  for (const [kind, count] of [
+    ['sequential tasks, each on its own', 40],
+    ['sequential tasks, as units', 40],
+    ['parallel tasks', 1_000],
+  ] as const) {
+    const took = await timeTasks(kind, count, 5);
+    console.log(
+      `${count} ${kind}, from POST to COMPLETED: ${took.toFixed(0)} ms (target ${count * TASK_TARGET_MS})`,
+    );
   }
 
   const idle = await askFor(IDLE_SECONDS, warm);
