@@ -71,6 +71,19 @@ export function redactText(text: string): string {
   return SECRET_TEXTS.reduce((result, [pattern, replacement]) => result.replace(pattern, replacement), text);
 }
 
+/** Shorter secrets would blot out ordinary words, and are guessed sooner than read. */
+const MIN_CHARACTERS = 4;
+
+/** Free text without these secrets, be they written as in a URL, and without what is a secret by its looks. */
+export function redactSecrets(text: string, secrets: Iterable<string>): string {
+  const forms = [...secrets]
+    .filter(({ length }) => length >= MIN_CHARACTERS)
+    .flatMap((secret) => [secret, encodeURIComponent(secret)]);
+  // The longest first: one may be part of another.
+  forms.sort((one, other) => other.length - one.length);
+  return redactText(forms.reduce((rest, form) => rest.replaceAll(form, REDACTED), text));
+}
+
 /** pino writes no deeper than five levels (depthLimit), so nothing below six can reach a line. */
 const MAX_DEPTH = 6;
 

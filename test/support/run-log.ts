@@ -39,6 +39,8 @@ const SECRET_FIELDS = new Set([
   'refreshToken',
   'refresh_token',
   'secret',
+  'secretAccessKey',
+  'sessionToken',
   'token',
 ]);
 /** Shorter ones are found in innocent words. */

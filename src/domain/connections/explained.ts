@@ -1,4 +1,4 @@
-import { redactText } from '../../redact.js';
+import { redactSecrets } from '../../redact.js';
 import type { ConnectionDefinition } from './connection-input.js';
 
 const MAX_LENGTH = 500;
@@ -8,11 +8,10 @@ export function explained(
   error: unknown,
   { credentials }: Pick<ConnectionDefinition, 'credentials'>,
 ): string {
-  const words = wordsOf(error);
-  const hidden = Object.entries(credentials)
-    .filter(([name, secret]) => name !== 'username' && secret !== undefined && secret !== '')
-    .reduce((text, [, secret]) => text.replaceAll(String(secret), '***'), words);
-  return redactText(hidden).slice(0, MAX_LENGTH);
+  const secrets = Object.entries(credentials).flatMap(([name, secret]) =>
+    name === 'username' || secret === undefined ? [] : [String(secret)],
+  );
+  return redactSecrets(wordsOf(error), secrets).slice(0, MAX_LENGTH);
 }
 
 /** `fetch failed` says it in its cause, a name with several addresses in the first of its errors. */

@@ -1,8 +1,6 @@
 import type { ConnectionTarget } from '../../engines/engine.js';
-import { REDACTED, redactText } from '../../redact.js';
+import { redactSecrets } from '../../redact.js';
 
-/** Shorter ones would blot out ordinary words, and are guessed sooner than read. */
-const MIN_CHARACTERS = 4;
 /** Headers of an HTTP connection that say how to answer and not who asks. */
 const plainHeaders = new Set(['accept', 'accept-language', 'content-type', 'user-agent']);
 
@@ -14,17 +12,12 @@ export class ConnectionSecrets {
   readonly #known = new Set<string>();
 
   add(target: ConnectionTarget): ConnectionTarget {
-    for (const secret of secretsOf(target)) {
-      if (secret.length < MIN_CHARACTERS) continue;
-      this.#known.add(secret).add(encodeURIComponent(secret));
-    }
+    for (const secret of secretsOf(target)) this.#known.add(secret);
     return target;
   }
 
   conceal(text: string): string {
-    // The longest first: one may be part of another.
-    const secrets = [...this.#known].sort((one, other) => other.length - one.length);
-    return redactText(secrets.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text));
+    return redactSecrets(text, this.#known);
   }
 }
 

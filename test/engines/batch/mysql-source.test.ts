@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MysqlSourceSpec } from '../../../src/engines/task-spec.js';
 import { openCuttableProxy } from '../../support/cuttable-proxy.js';
@@ -161,12 +162,10 @@ const TYPES: [column: string, value: string, type: string, text: string | null][
   });
 
   it('fails as CONNECTION, for good with a wrong password and for now with a cut connection', async () => {
-    engine.connections.set('wrong', { ...shop.target, password: 'wrong' });
-    await expect(read({ connection: 'wrong', table: 'bulk' })).rejects.toMatchObject({
-      kind: 'CONNECTION',
-      transient: false,
-      message: expect.not.stringContaining('wrong '),
-    });
+    engine.connections.set('wrong', { ...shop.target, password: 'quite-wrong-7c1' });
+    const refused = await read({ connection: 'wrong', table: 'bulk' }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ kind: 'CONNECTION', transient: false });
+    expect(inspect(refused, { depth: null })).not.toContain('quite-wrong-7c1');
     const proxy = await openCuttableProxy(`tcp://127.0.0.1:${shop.target.port}`);
     engine.connections.set('cut', { ...shop.target, port: Number(new URL(proxy.url).port) });
     const reading = read({ connection: 'cut', query: 'SELECT sleep(20) AS a' });
