@@ -159,6 +159,15 @@ beforeEach(() => shop.reset());
     expect(await shop.rows()).toMatchObject([{ nothing: 'something', empty: 'full', letter: 'abc' }]);
   });
 
+  it('reads a backslash as it stands, which the literals of parameters rely on', async () => {
+    await shop.jdbc.push([
+      shop.jdbc.source('made', { query: "SELECT concat('a', _utf8mb4 x'5c', 'b') AS v" }),
+      shop.jdbc.transform('kept', { type: 'filter', where: "v = 'a\\b'" }, ['made']),
+      shop.jdbc.target('out', 'kept'),
+    ]);
+    expect(await shop.rows()).toEqual([{ v: 'a\\b' }]);
+  });
+
   it('merges by a condition, and adds the column that the table lacks', async () => {
     await shop.server.run(
       'CREATE TABLE mart.t (id int PRIMARY KEY, old varchar(9))',

@@ -1,17 +1,17 @@
 import type { TypedValue } from './parameter-types.js';
-import type { Place } from './placeholder-place.js';
+import { isSqlPlace, type Place, type SqlPlace } from './placeholder-place.js';
 
 /** How a value is written where it stands. `undefined` is the value of an optional parameter that was not given. */
 export function literal(value: TypedValue | undefined, place: Exclude<Place, 'fixed'>): string {
-  if (place === 'sql' || place === 'mysql') return value ? sqlLiteral(value, place) : 'NULL';
+  if (isSqlPlace(place)) return value ? sqlLiteral(value, place) : 'NULL';
   if (place === 'code') return value ? codeLiteral(value) : 'null';
   return value?.text ?? '';
 }
 
-function sqlLiteral({ type, text }: TypedValue, place: 'sql' | 'mysql'): string {
+function sqlLiteral({ type, text }: TypedValue, place: SqlPlace): string {
   switch (type) {
     case 'STRING':
-      return place === 'mysql' ? mysqlText(text) : standardText(text);
+      return TEXTS[place](text);
     case 'BOOLEAN':
       return text.toUpperCase();
     case 'DATE':
@@ -24,17 +24,22 @@ function sqlLiteral({ type, text }: TypedValue, place: 'sql' | 'mysql'): string 
   }
 }
 
-/**
- * Without a backslash, so that a server which reads one as an escape (MySQL, when a step is pushed down to it) sees no
- * other end of the text than we do.
- */
-function standardText(text: string): string {
-  const parts = text.split('\\').map((part) => `'${part.replaceAll("'", "''")}'`);
-  return parts.length === 1 ? parts.join('') : `(${parts.join(' || chr(92) || ')})`;
-}
+/** Without a backslash where a reader may take one for an escape, so that all see the same end of the text. */
+const TEXTS: Readonly<Record<SqlPlace, (text: string) => string>> = {
+  sql: (text) => {
+    const parts = text.split('\\').map(quoted);
+    return parts.length === 1 ? parts.join('') : `(${parts.join(' || chr(92) || ')})`;
+  },
+  mysql: (text) => {
+    const parts = text.split('\\').map(quoted);
+    return parts.length === 1 ? parts.join('') : `concat(${parts.join(", _utf8mb4 x'5c', ")})`;
+  },
+  // DuckDB takes it as it is, and so does MySQL in a session of ours; nothing else is read alike by both.
+  mysqlOrDuckdb: quoted,
+};
 
-function mysqlText(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }
 
 /** Whatever could end a text or begin code is written by its code unit: ECMA-262, 12.9.4. */

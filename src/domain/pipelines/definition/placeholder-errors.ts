@@ -1,5 +1,5 @@
 import type { DefinitionError } from './pipeline-definition.js';
-import { type Place, placeOf } from './placeholder-place.js';
+import { isSqlPlace, type Place, placeOf } from './placeholder-place.js';
 import { BUILT_INS, type Placeholder, placeholdersIn } from './placeholders.js';
 import type { DeclaredParameter } from './read-parameters.js';
 import { quotedStretches } from './sql-quotes.js';
@@ -32,7 +32,7 @@ export function findPlaceholders(
       const placeholders = placeholdersIn(value);
       if (placeholders.length === 0) return;
       const place = placeOf(path, text.value);
-      const quoted = place === 'sql' || place === 'mysql' ? quotedStretches(value, place) : [];
+      const quoted = isSqlPlace(place) ? quotedStretches(value, place) : [];
       const seen = new Map<string, number>();
       for (const placeholder of placeholders) {
         const nth = seen.get(placeholder.raw) ?? 0;

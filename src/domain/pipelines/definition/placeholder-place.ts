@@ -4,7 +4,14 @@ import type { Path } from './yaml-text.js';
  * What a placeholder becomes where it stands: a literal of SQL or JavaScript, plain text, or nothing, because the field
  * decides which tasks there are and so has to be known before a run.
  */
-export type Place = 'sql' | 'mysql' | 'code' | 'text' | 'default' | 'fixed';
+export type Place = SqlPlace | 'code' | 'text' | 'default' | 'fixed';
+
+/** `mysql` is what MySQL has always read; `mysqlOrDuckdb` what it reads when the graph is pushed down to it. */
+export type SqlPlace = 'sql' | 'mysql' | 'mysqlOrDuckdb';
+
+export function isSqlPlace(place: Place): place is SqlPlace {
+  return place === 'sql' || place === 'mysql' || place === 'mysqlOrDuckdb';
+}
 
 const SECTIONS: ReadonlySet<unknown> = new Set(['source', 'transformations', 'target', 'tasks', 'quality']);
 const FIXED_AT_TOP: ReadonlySet<unknown> = new Set(['apiVersion', 'name', 'engine', 'parameters']);
@@ -34,8 +41,15 @@ export function placeOf(path: Path, root: unknown): Place {
   if (field === 'code' && inner.length === 0) return 'code';
   const isSql = inner.length === 0 ? SQL_FIELDS.has(field) : inner.length === 1 && SQL_COLLECTIONS.has(field);
   if (!isSql) return 'text';
-  // Every other expression is DuckDB's, also that of a target in MySQL.
-  return field === 'query' && typeAt(path.slice(0, depth), root) === 'mysql' ? 'mysql' : 'sql';
+  if (field === 'query' && typeAt(path.slice(0, depth), root) === 'mysql') return 'mysql';
+  return isAllOnMysql(root) ? 'mysqlOrDuckdb' : 'sql';
+}
+
+/** Whether every dataset is of MySQL, so that the whole graph may be carried out there; else expressions are DuckDB's. */
+function isAllOnMysql(root: unknown): boolean {
+  const { source, target, tasks } = root as Record<string, unknown>;
+  const written = [source, target, tasks].flat() as ({ kind?: unknown; type?: unknown } | null | undefined)[];
+  return written.every((task) => !task || task.kind === 'transformation' || task.type === 'mysql');
 }
 
 function typeAt(path: Path, root: unknown): unknown {

@@ -76,6 +76,7 @@ target: { id: z, type: file, path: z.csv, timeout: "{{ env.HOME.x }}" }
     ['SELECT 1 # {{ params.x }}', true, false],
     ["SELECT 'it\\' {{ params.x }}'", true, false],
     ["SELECT E'it\\' {{ params.x }}'", true, true],
+    ["SELECT '\\'' {{ params.x }}'", true, true],
     ['SELECT $t$ {{ params.x }} $t$', false, true],
     ["SELECT a$t$, ' $t$ {{ params.x }} '", true, true],
     ['SELECT \'it\'\'s\', {{ params.x }}, "a""b"', false, false],
@@ -90,6 +91,16 @@ target: { id: z, type: file, path: z.csv, timeout: "{{ env.HOME.x }}" }
     const found = refused(SQL_TASK(sql)).filter((error) => error.includes(message));
     expect(found.map((error) => Number(error.split(':')[0]))).toEqual(expected);
   });
+
+  it.each(['SELECT `{{ params.x }}`', 'SELECT 1 # {{ params.x }}', 'SELECT $t$ {{ params.x }} $t$'])(
+    'of quotes of MySQL and of DuckDB, where the graph may be carried out by either: %s',
+    (sql) => {
+      const yaml = SQL_TASK(sql)
+        .replace(/query: .*\}/, 'table: t }')
+        .replace('file, path: z.csv', 'mysql, connection: c, table: u, mode: APPEND');
+      expect(refused(yaml)).toEqual([expect.stringMatching(/^5:.*cannot stand within quotes or a comment/)]);
+    },
+  );
 
   it('of a variable that a run will not have', () => {
     const yaml = `${HEAD}source: { id: a, type: inline, rows: [{ n: "{{ env.SECRET }}" }] }\ntarget: { id: z, type: file, path: z.csv }`;

@@ -62,7 +62,7 @@ target:
       maxPages: 7,
     });
     expect(specs['m']).toMatchObject({
-      query: "SELECT * FROM t WHERE n = 'a''b\\\\c'",
+      query: "SELECT * FROM t WHERE n = concat('a''b', _utf8mb4 x'5c', 'c')",
       incremental: { initial: -5 },
     });
     expect(specs['i']?.['rows']).toEqual([{ sql: "a'b\\c", share: 0.25, strict: true }]);
@@ -96,6 +96,16 @@ target:
         }
       }),
     );
+  });
+
+  it('is a text that MySQL and DuckDB read alike, where either may', () => {
+    const specs = bound(
+      `source: { id: a, type: mysql, connection: c, table: t }
+transformations: { id: f, type: filter, where: "n = {{ params.name }}" }
+target: { id: w, type: mysql, connection: c, table: u, mode: APPEND }`,
+      { name: "a'b\\" },
+    );
+    expect(specs['f']?.['where']).toBe("n = 'a''b\\'");
   });
 
   it('is text again where a number was put and only text will do', () => {
