@@ -82,7 +82,7 @@ interface Load {
   rows: number;
 }
 
-/** Or INSERT ... SELECT would lock every row it reads; a log of statements cannot do without. */
+/** INSERT ... SELECT otherwise locks every row it reads. Not where the binary log holds statements, which need those locks. */
 async function readCommitted(client: MysqlClient): Promise<void> {
   const [log] = await client.rows<{ Value: string }>("SHOW VARIABLES LIKE 'binlog_format'");
   if (log?.Value === 'STATEMENT') return;
@@ -118,8 +118,8 @@ function planOf(client: MysqlClient, graph: MysqlGraphQuery, target: Target): Pr
 }
 
 /**
- * Computes what is to be written, into a table of the target's own column types; also where a table or column has to be
- * made, which is left over when the rows turn out to be impossible.
+ * Computes what is to be written, into a table of the target's own column types. Also where a table or column has yet to be
+ * made: it would stay when only then a row turned out to be impossible.
  */
 async function stage(
   client: MysqlClient,
