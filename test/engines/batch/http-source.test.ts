@@ -89,6 +89,18 @@ describe('an http source', () => {
     expect(rows).toEqual([{ big: '9223372036854775807', amount: '12345678901234567.89', e: 100, s: 'x' }]);
   });
 
+  it('makes a column of each key, of however many and however rare', async () => {
+    const wide = Object.fromEntries(Array.from({ length: 200 }, (_, key) => [`c${key}`, key]));
+    answer = (_, response) => json(response, [wide]);
+    expect((await read({})).outcome.columns).toHaveLength(200);
+    answer = (_, response) =>
+      json(
+        response,
+        Array.from({ length: 300 }, (_, id) => ({ id, [`attr_${id}`]: id })),
+      );
+    expect((await read({})).outcome.columns).toHaveLength(301);
+  });
+
   it('follows pages', async () => {
     answer = (url, response) => {
       const start = (Number(url.searchParams.get('p')) - 1) * 2;

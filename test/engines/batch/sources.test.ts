@@ -22,6 +22,9 @@ const file = (
   ...more,
 });
 
+const WIDE = Object.fromEntries(Array.from({ length: 200 }, (_, key) => [`c${key}`, key]));
+const SPARSE = Array.from({ length: 300 }, (_, id) => ({ id, [`attr_${id}`]: id }));
+
 async function rowsOf(id: string) {
   return readParquet(join(engine.options.runDirectory, `${id}.parquet`));
 }
@@ -71,6 +74,23 @@ describe('file sources', () => {
     expect(await rowsOf('js')).toEqual([{ a: 1.5 }, { a: null }]);
     expect(await rowsOf('pq')).toEqual([{ price: '12.34', list: [1, 2] }]);
     expect(await typesOf('pq')).toEqual({ price: 'DECIMAL(9,2)', list: 'INTEGER[]' });
+  });
+
+  it('makes a column of each key, of however many and however rare', async () => {
+    const lines = (rows: readonly object[]) => rows.map((row) => JSON.stringify(row)).join('\n');
+    await writeFile(join(engine.files, 'wide.ndjson'), lines([WIDE, WIDE]));
+    await writeFile(join(engine.files, 'wide.json'), JSON.stringify([WIDE]));
+    await writeFile(join(engine.files, 'sparse.ndjson'), lines(SPARSE));
+    for (const [name, format, columns] of [
+      ['wide.ndjson', 'ndjson', 200],
+      ['wide.json', 'json', 200],
+      ['sparse.ndjson', 'ndjson', 301],
+    ] as const) {
+      const outcome = await engine.run(`keys-${name}`, file(name, format));
+      expect(outcome.columns).toHaveLength(columns);
+      expect(outcome.columns?.[0]?.type).toBe('BIGINT');
+    }
+    expect((await rowsOf('keys-sparse.ndjson'))[7]).toMatchObject({ id: '7', attr_6: null, attr_7: '7' });
   });
 
   it('reads every file of the format in a directory and nothing else', async () => {
@@ -162,6 +182,11 @@ describe('inline sources', () => {
     );
     expect(await rowsOf('in2')).toEqual([{ a: '12.10', day: '2026-01-01' }]);
     expect(await typesOf('in2')).toEqual({ a: 'DECIMAL(8,2)', day: 'VARCHAR' });
+  });
+
+  it('have a column for each key, of however many and however rare', async () => {
+    expect((await engine.run('in-wide', inline([WIDE]))).columns).toHaveLength(200);
+    expect((await engine.run('in-sparse', inline(SPARSE))).columns).toHaveLength(301);
   });
 
   it('may be empty when the columns are named', async () => {

@@ -146,10 +146,13 @@ export function parameters(options: Readonly<Record<string, string>>): string[] 
   return Object.entries(options).map(([name, value]) => `${name} = ${value}`);
 }
 
-/** Options of read_json: the named columns with their types, or all that a sample shows. */
+/**
+ * Options of read_json: the named columns with their types, or all that a sample shows. With 200 keys of one type, or
+ * many that few rows have, DuckDB would make a single column of them, a MAP; -1 stops both (1.5.6).
+ */
 export function jsonOptions(format: 'json' | 'ndjson', columns: ColumnTypes | undefined): string[] {
   const layout = `format = ${literal(format === 'json' ? 'auto' : 'newline_delimited')}`;
-  return columns ? [layout, `columns = ${typeMap(columns)}`] : [layout];
+  return [layout, columns ? `columns = ${typeMap(columns)}` : 'map_inference_threshold = -1'];
 }
 
 function typeMap(columns: ColumnTypes): string {
