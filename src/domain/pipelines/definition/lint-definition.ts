@@ -1,4 +1,4 @@
-import type { EngineKind } from '../../../engines/engine.js';
+import { type EngineChoice, requestedEngine } from './choose-engine.js';
 import type { DefinitionWarning, ParameterDeclaration } from './pipeline-definition.js';
 import type { PlaceholderUse } from './placeholder-errors.js';
 import type { WrittenCheck } from './quality-checks.js';
@@ -13,7 +13,7 @@ export interface Written {
   parameters: readonly (ParameterDeclaration & { path: readonly (string | number)[] })[];
   uses: readonly PlaceholderUse[];
   /** What the definition's `engine` came to. */
-  engine: EngineKind;
+  choice: EngineChoice;
   /** Of the workspace: name to type. */
   connections: ReadonlyMap<string, string>;
 }
@@ -119,9 +119,8 @@ const RULES: readonly Rule[] = [
   },
   {
     name: 'dialect-by-auto',
-    find: ({ text, items, engine }) => {
-      const { engine: requested = 'AUTO' } = text.value as { engine?: unknown };
-      if (engine !== 'JDBC' || requested !== 'AUTO') return [];
+    find: ({ text, items, choice }) => {
+      if (choice.engine !== 'JDBC' || requestedEngine(text) !== 'AUTO') return [];
       const database = items.some(({ value }) => value['type'] === 'mysql') ? 'MySQL' : 'PostgreSQL';
       return items
         .filter(({ kind, value }) => kind === 'transformation' && SQL_OF_AUTHOR.has(String(value['type'])))
@@ -130,6 +129,17 @@ const RULES: readonly Rule[] = [
           message: `AUTO runs this inside ${database}, so the SQL of "${id}" is ${database}'s and not DuckDB's: say so with "engine: JDBC", or write "engine: BATCH".`,
           path,
         }));
+    },
+  },
+  {
+    name: 'not-pushed-down',
+    find: ({ text, items, choice: { engine, notPushedDown } }) => {
+      const [obstacle] = notPushedDown;
+      if (engine !== 'BATCH' || requestedEngine(text) !== 'AUTO' || !obstacle || !isOnOneDatabase(items))
+        return [];
+      const { why, path, key } = obstacle;
+      const message = `All data is on one connection, and still AUTO means BATCH, not JDBC: ${why} "engine: BATCH" says that it is meant.`;
+      return [{ message, path, ...(key !== undefined && { key }) }];
     },
   },
   {
@@ -177,6 +187,16 @@ export function lintDefinition(written: Written): DefinitionWarning[] {
   )
     .sort((a, b) => a.line - b.line || a.column - b.column)
     .slice(0, MAX_WARNINGS);
+}
+
+/** The spec's condition for JDBC, which is wider than what can be pushed down. */
+function isOnOneDatabase(items: readonly Item[]): boolean {
+  const datasets = items
+    .filter(({ kind }) => kind !== 'transformation')
+    .map(({ value: { type, connection } }) =>
+      type === 'postgres' || type === 'mysql' ? `${type} ${connection}` : '',
+    );
+  return new Set(datasets).size === 1 && datasets[0] !== '' && items.some(({ kind }) => kind === 'target');
 }
 
 function keyedTargets(items: readonly Item[]): Item[] {

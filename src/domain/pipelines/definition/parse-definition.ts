@@ -1,5 +1,5 @@
 import { asText, bindPlaceholders } from './bind-placeholders.js';
-import { chooseEngine } from './choose-engine.js';
+import { chooseEngine, engineErrors, requestedEngine } from './choose-engine.js';
 import { compileGraph, compileTasks, policiesOf } from './compile-graph.js';
 import { graphErrors } from './graph-errors.js';
 import { lintDefinition, type Written } from './lint-definition.js';
@@ -10,7 +10,6 @@ import type {
   ParameterValues,
   ParsedDefinition,
   PipelineDefinition,
-  RequestedEngine,
 } from './pipeline-definition.js';
 import { structureErrors, textsExpectedAt } from './pipeline-schema.js';
 import { findPlaceholders } from './placeholder-errors.js';
@@ -78,27 +77,24 @@ function judge(
     ...checkErrors(checks, items, text),
     ...valueErrors(text),
   );
+  const choice = chooseEngine(requestedEngine(text), items, checks);
+  errors.push(...engineErrors(choice, errors, text));
   if (errors.length > 0) return refused(errors);
-  const definition = toDefinition(text.value as Readonly<Record<string, unknown>>, parameters);
-  const tasks = compileTasks(items, checks);
-  const choice = chooseEngine(definition.engine, tasks);
-  if (!choice.ok) return refused([text.error(choice.message, ['engine'])]);
-  const graph = compileGraph(tasks, choice.engine);
-  const warnings = lint?.({ text, items, checks, parameters, engine: choice.engine }) ?? [];
+  const definition = toDefinition(text, parameters);
+  const graph = compileGraph(compileTasks(items, checks), choice.engine);
+  const warnings = lint?.({ text, items, checks, parameters, choice }) ?? [];
   return { ok: true, definition, graph, warnings };
 }
 
-function toDefinition(
-  value: Readonly<Record<string, unknown>>,
-  parameters: readonly DeclaredParameter[],
-): PipelineDefinition {
+function toDefinition(text: YamlText, parameters: readonly DeclaredParameter[]): PipelineDefinition {
+  const value = text.value as Readonly<Record<string, unknown>>;
   const { description } = value;
   const contract = value['contract'] as Partial<Contract> | undefined;
   return {
     apiVersion: 'v1',
     name: String(value['name']),
     ...(typeof description === 'string' && { description }),
-    engine: (value['engine'] as RequestedEngine | undefined) ?? 'AUTO',
+    engine: requestedEngine(text),
     parameters: parameters.map(({ path: _, ...parameter }) => parameter),
     ...(contract && { contract: { ref: String(contract.ref), onBreach: contract.onBreach ?? 'BLOCK' } }),
     ...policiesOf(value),

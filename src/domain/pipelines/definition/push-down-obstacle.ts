@@ -1,4 +1,7 @@
-import type { Task } from './pipeline-definition.js';
+import { placeholdersIn } from './placeholders.js';
+import type { WrittenCheck } from './quality-checks.js';
+import type { Item } from './read-items.js';
+import type { Path } from './yaml-text.js';
 
 /** What src/engines/jdbc can say in one SELECT or INSERT; `kind:type`. */
 const PUSHED_DOWN: ReadonlySet<string> = new Set([
@@ -14,37 +17,59 @@ const PUSHED_DOWN: ReadonlySet<string> = new Set([
   'target:mysql',
 ]);
 
-/**
- * Why these tasks cannot be one transaction in the database they read and write, as a sentence that names the task;
- * undefined when they can.
- */
-export function pushDownObstacle(tasks: readonly Task[]): string | undefined {
-  for (const task of tasks) {
-    const why = obstacleAt(task);
-    if (why) return `"${task.id}" ${why}.`;
-  }
-  const datasets = tasks.flatMap(({ id, spec }) =>
-    'connection' in spec ? [{ id, type: spec.type, name: spec.connection }] : [],
-  );
-  const [first] = datasets;
-  const other = datasets.find(({ name }) => name !== first?.name);
-  if (first && other) {
-    return `"${first.id}" is on the connection "${first.name}", "${other.id}" on "${other.name}".`;
-  }
-  const stranger = datasets.find(({ type }) => type !== first?.type);
-  if (first && stranger) {
-    return `"${first.id}" is of type ${first.type}, "${stranger.id}" of type ${stranger.type}, on one connection.`;
-  }
-  return tasks.some(({ kind }) => kind === 'target') ? undefined : 'no task is a target.';
+export interface Obstacle {
+  /** A sentence that names the task. */
+  why: string;
+  path: Path;
+  key?: string;
+  /** Whether a run's parameters may do away with it. */
+  varies?: boolean;
 }
 
-function obstacleAt({ kind, type, spec, checks = [], retry, timeoutMs }: Task): string | undefined {
-  if (!PUSHED_DOWN.has(`${kind}:${type}`)) return `is a ${kind} of type ${type}, which cannot be pushed down`;
-  if ('incremental' in spec && spec.incremental)
-    return 'is incremental, and a watermark is kept by BATCH only';
-  if (checks.length > 0) return 'has quality checks, which need its result before the targets are written';
-  if (retry || timeoutMs !== undefined) {
-    return 'has a retry or timeout of its own, which one transaction cannot keep: put it at the top';
+/** Why these tasks cannot be one transaction in the database they read and write; none when they can. */
+export function pushDownObstacles(items: readonly Item[], checks: readonly WrittenCheck[]): Obstacle[] {
+  const found = [...items.flatMap((item) => obstaclesAt(item, checks)), ...betweenDatasets(items)];
+  const hasTarget = items.some(({ kind }) => kind === 'target');
+  return found.length > 0 || hasTarget ? found : [{ why: 'no task is a target.', path: [], key: 'engine' }];
+}
+
+function obstaclesAt({ id, kind, path, value }: Item, checks: readonly WrittenCheck[]): Obstacle[] {
+  const { type } = value;
+  if (!PUSHED_DOWN.has(`${kind}:${type}`)) {
+    return [{ why: `"${id}" is a ${kind} of type ${type}, which cannot be pushed down.`, path, key: 'type' }];
   }
-  return undefined;
+  const found: Obstacle[] = [];
+  if (value['incremental'] !== undefined) {
+    const why = `"${id}" is incremental, and a watermark is kept by BATCH only.`;
+    found.push({ why, path, key: 'incremental' });
+  }
+  const check = checks.find(({ on }) => on === id);
+  if (check) {
+    const why = `"${id}" has quality checks, which need its result before the targets are written.`;
+    found.push({ why, path: check.path, key: 'on' });
+  }
+  const policy = ['retry', 'timeout'].find((key) => value[key] !== undefined);
+  if (policy) {
+    const why = `"${id}" has a retry or timeout of its own, which one transaction cannot keep: put it at the top.`;
+    found.push({ why, path, key: policy });
+  }
+  return found;
+}
+
+function betweenDatasets(items: readonly Item[]): Obstacle[] {
+  const datasets = items.flatMap(({ id, path, value: { type, connection } }) =>
+    typeof connection === 'string' ? [{ id, path, type, name: connection }] : [],
+  );
+  const [first] = datasets;
+  if (!first) return [];
+  const other = datasets.find(({ name }) => name !== first.name);
+  if (other) {
+    const why = `"${first.id}" is on the connection "${first.name}", "${other.id}" on "${other.name}".`;
+    const varies = placeholdersIn(first.name + other.name).length > 0;
+    return [{ why, path: other.path, key: 'connection', varies }];
+  }
+  const stranger = datasets.find(({ type }) => type !== first.type);
+  if (!stranger) return [];
+  const why = `"${first.id}" is of type ${first.type}, "${stranger.id}" of type ${stranger.type}, on one connection.`;
+  return [{ why, path: stranger.path, key: 'type' }];
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseDefinition } from '../../../../src/domain/pipelines/definition/index.js';
+import { compiled, HEAD, refused } from './definitions.js';
 
 function choiceOf(yaml: string): string {
   const parsed = parseDefinition(`apiVersion: v1\nname: x\n${yaml}`, { connections: new Map() });
@@ -97,9 +98,62 @@ describe('the engine of a definition', () => {
     expect(choiceOf(through('{ id: r, type: rename, columns: { a: b } }'))).toBe('JDBC');
   });
 
-  it('is not there yet for a source that never ends', () => {
+  it.each(['', 'engine: AUTO', 'engine: BATCH'])('never ends with a source that does not (%s)', (engine) => {
     const kafka = `source: { id: k, type: kafka, connection: bus, topic: t, format: json }\ntarget: ${out}\n`;
-    expect(choiceOf(kafka)).toContain('STREAM is not supported yet.');
-    expect(choiceOf(`${within}engine: STREAM`)).toBe('5: The engine STREAM is not supported yet.');
+    expect(refused(`${HEAD}${kafka}${engine}`)).toEqual([
+      '3:18 source.type: "k" never ends, and the engine STREAM is not supported yet.',
+    ]);
+  });
+
+  it('is told together with all that is wrong besides, where it is at fault', () => {
+    expect(refused(`${HEAD}${within}engine: STREAM\nextra: 1`)).toEqual([
+      '5:9 engine: The engine STREAM is not supported yet.',
+      '6:1 extra: Unknown key "extra".',
+    ]);
+    const kafka = 'source: { id: k, type: kafka, connection: bus, topic: t, wrong: 1 }';
+    expect(refused(`${HEAD}${kafka}\ntarget: ${out}`)).toEqual([
+      '3:18 source.type: "k" never ends, and the engine STREAM is not supported yet.',
+      '3:58 source.wrong: Unknown key "wrong".',
+    ]);
+    expect(
+      refused(`${HEAD}engine: SPARK\n${kafka.replace('wrong: 1', 'format: json')}\ntarget: ${out}`),
+    ).toEqual([
+      '3:9 engine: engine cannot be "SPARK": it must be one of AUTO, BATCH, STREAM, JDBC.',
+      '4:18 source.type: "k" never ends, and the engine STREAM is not supported yet.',
+    ]);
+  });
+
+  it('JDBC is refused at each place that stands in its way, and not for what is no type at all', () => {
+    const inside = 'The engine JDBC runs everything inside one database: ';
+    expect(
+      refused(`${HEAD}engine: JDBC
+source:
+  - { id: a, type: postgres, connection: dwh, table: t, incremental: { column: id } }
+  - { id: b, type: postgre, connection: dwh, table: t }
+target: { id: out, type: file, path: a.parquet, input: a, timeout: PT1M }
+quality: { on: a, type: notNull, column: id }`),
+    ).toEqual([
+      `5:57 source[0].incremental: ${inside}"a" is incremental, and a watermark is kept by BATCH only.`,
+      expect.stringMatching(/^6:14 source\[1\]\.type: type cannot be "postgre"/),
+      `7:20 target.type: ${inside}"out" is a target of type file, which cannot be pushed down.`,
+      `8:12 quality.on: ${inside}"a" has quality checks, which need its result before the targets are written.`,
+    ]);
+  });
+
+  it('AUTO says why what stands on one connection is BATCH all the same, and not when it is asked for', () => {
+    const checked = `${within}timeout: PT1M\nquality: [{ on: orders, type: notNull, column: id }]\n`;
+    const told = (yaml: string) =>
+      compiled(`${HEAD}${yaml}`, new Map([['dwh', 'postgres']])).warnings.map(
+        ({ line, column, rule, message }) => `${line}:${column} ${rule}: ${message}`,
+      );
+    expect(told(checked)).toEqual([
+      '6:13 not-pushed-down: All data is on one connection, and still AUTO means BATCH, not JDBC: "orders" has quality checks, which need its result before the targets are written. "engine: BATCH" says that it is meant.',
+    ]);
+    expect(told(`${checked}engine: BATCH`)).toEqual([]);
+    const elsewhere = within.replace(
+      'type: postgres, connection: dwh, table: mart.orders, mode: OVERWRITE',
+      'type: file, path: a.csv',
+    );
+    expect(told(`${elsewhere}timeout: PT1M`)).toEqual([]);
   });
 });

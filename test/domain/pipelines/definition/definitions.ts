@@ -1,7 +1,7 @@
 import { type DefinitionError, parseDefinition } from '../../../../src/domain/pipelines/definition/index.js';
 
-export function compiled(yaml: string) {
-  const parsed = parseDefinition(yaml);
+export function compiled(yaml: string, connections?: ReadonlyMap<string, string>) {
+  const parsed = parseDefinition(yaml, connections && { connections });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors, null, 1));
   return parsed;
 }

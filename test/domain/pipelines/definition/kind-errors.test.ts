@@ -51,6 +51,7 @@ const SOURCES: [string, string, string[]][] = [
     'a topic that is none',
     '{ id: a, type: kafka, connection: c, topic: "a b" }',
     [
+      '3:18 source.type: "a" never ends, and the engine STREAM is not supported yet.',
       '3:53 source.topic: "a b" is not valid for topic: letters, digits, dots, underscores and hyphens, at most 249.',
     ],
   ],
