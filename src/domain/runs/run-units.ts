@@ -17,9 +17,10 @@ export type Statuses = Map<string, RunTaskStatus>;
 
 export function planRun(engine: Engine, graph: TaskGraph, workspaceId: string): RunUnit[] {
   const byId = new Map(graph.tasks.map((task) => [task.id, task]));
+  const readByOneOfTargets = inputsOfSeveralTargets(graph);
   const tasks = graph.tasks.map((task) => ({
     ...task,
-    alone: task.retry !== undefined || task.timeoutMs !== undefined,
+    alone: task.retry !== undefined || task.timeoutMs !== undefined || readByOneOfTargets.has(task.id),
   }));
   return engine.plan(tasks, workspaceId).map((task) => {
     const members = [...(task.within ?? []), task].flatMap(({ id }) => byId.get(id) ?? []);
@@ -27,6 +28,12 @@ export function planRun(engine: Engine, graph: TaskGraph, workspaceId: string): 
     const waitsFor = new Set(members.flatMap(({ dependsOn }) => dependsOn).filter((id) => !own.has(id)));
     return { id: task.id, task, members, waitsFor: [...waitsFor] };
   });
+}
+
+/** Read while its target is written, one of them could fail when another target has been written already. */
+function inputsOfSeveralTargets({ tasks }: TaskGraph): ReadonlySet<string> {
+  const targets = tasks.filter(isTarget);
+  return new Set(targets.length > 1 ? targets.flatMap(({ inputs }) => inputs) : []);
 }
 
 /** Targets wait for all other tasks, so that a run which fails before its results are complete has written nowhere. */
