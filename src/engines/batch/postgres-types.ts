@@ -54,6 +54,18 @@ export function hasOneText(oid: number): boolean {
   return READ_RULES.has(oid) || oid === NUMERIC_OID || PLAIN_OIDS.has(oid);
 }
 
+/** bpchar, text, varchar. */
+const CHARACTER_OIDS: ReadonlySet<number> = new Set([25, 1042, 1043]);
+/** Integers, oid, floats, numeric, date, time, timestamps, uuid. */
+const ORDERED_OIDS: ReadonlySet<number> = new Set([
+  ...[20, 21, 23, 26, 700, 701, NUMERIC_OID, 1082, 1083, 1114, 1184, 2950],
+]);
+
+/** Whether DuckDB finds the same greatest value as PostgreSQL; texts are compared by their bytes in both. */
+export function isOrderedAlike(oid: number, { type }: ReadRule): boolean {
+  return type === 'VARCHAR' ? CHARACTER_OIDS.has(oid) : ORDERED_OIDS.has(oid);
+}
+
 /** DuckDB's widest DECIMAL. */
 export const MAX_PRECISION = 38;
 

@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { EngineError } from '../engine-error.js';
 import type { Incremental } from '../task-spec.js';
 import { resultOf } from './run-files.js';
 import { identifier, literal } from './sql-text.js';
@@ -47,16 +48,33 @@ export function beyondWatermark(context: TaskContext, incremental: Incremental |
   );
 }
 
-/** What the next run starts from: the greatest value in the task's result, as text. */
+/** Texts of the greatest values there are, by the DuckDB types that have them. */
+const BEYOND_ALL = /^(-?nan|inf|infinity)$/;
+const UNBOUNDED = /^(FLOAT|DOUBLE|DATE|TIMESTAMP)/;
+
+/**
+ * What the next run starts from: the greatest value in the task's result, as text.
+ * @throws EngineError SOURCE when nothing could ever be greater
+ */
 export async function newWatermark(
   context: TaskContext,
   connection: DuckDBConnection,
   incremental: Incremental | undefined,
 ): Promise<{ watermark?: string }> {
   if (!incremental) return {};
+  const column = identifier(incremental.column);
   const found = await connection.runAndReadAll(
-    `SELECT max(${identifier(incremental.column)})::VARCHAR FROM ${resultOf(context, context.task.id)}`,
+    `SELECT max(${column})::VARCHAR, typeof(max(${column})) FROM ${resultOf(context, context.task.id)}`,
   );
-  const [watermark] = found.getRows()[0] ?? [];
-  return typeof watermark === 'string' ? { watermark } : {};
+  const [watermark, type] = found.getRows()[0] ?? [];
+  if (typeof watermark !== 'string') return {};
+  if (UNBOUNDED.test(String(type)) && BEYOND_ALL.test(watermark)) {
+    throw unusableWatermark(incremental, `it holds ${watermark}, and later runs would find nothing beyond`);
+  }
+  return { watermark };
+}
+
+/** Where values have no order that both the source and DuckDB know, rows would be read twice, or never. */
+export function unusableWatermark({ column }: Incremental, why: string): EngineError {
+  return new EngineError('SOURCE', `The column "${column}" cannot be read incrementally: ${why}.`);
 }

@@ -153,6 +153,21 @@ const TYPES: [column: string, value: string, type: string, text: string | null][
   });
 
   it.each([
+    ['time', "'100:00:00'"],
+    ['json', "'[1]'"],
+    ['float', '0.1'],
+    ['varbinary(9)', "x'ff'"],
+    ['decimal(65,0)', `1${'0'.repeat(40)}`],
+  ])('refuses to go by a column of type %s that holds %s', async (type, value) => {
+    const table = `unordered${++number}`;
+    await shop.run(`CREATE TABLE ${table} (v ${type})`, `INSERT INTO ${table} VALUES (${value})`);
+    await expect(read({ table, incremental: { column: 'v' } })).rejects.toMatchObject({
+      kind: 'SOURCE',
+      message: expect.stringContaining('"v" cannot be read incrementally'),
+    });
+  });
+
+  it.each([
     [{ table: 'nosuch' }, 'SOURCE', /nosuch/],
     [{ query: 'SELECT 1; DROP TABLE bulk' }, 'SOURCE', /syntax/],
     [{ query: 'SELECT 1 AS a, 2 AS a' }, 'SOURCE', /Duplicate column name/],

@@ -172,6 +172,37 @@ describe('an incremental postgres source', () => {
     });
   });
 
+  it.each([
+    ['interval', "'1 day'", /"v" cannot be read incrementally.*VARCHAR/],
+    ['jsonb', "'[1]'", /"v" cannot be read incrementally.*JSON/],
+    ['int[]', "'{1}'", /"v" cannot be read incrementally.*JSON/],
+    ['money', "'9'", /"v" cannot be read incrementally.*VARCHAR/],
+    ['numeric', "'NaN'", /"v" cannot be read incrementally.*VARCHAR/],
+    ['numeric', '1e40', /"v" cannot be read incrementally.*VARCHAR/],
+    ['float8', "'NaN'", /"v" cannot be read incrementally: it holds nan/],
+    ['real', "'Infinity'", /"v" cannot be read incrementally: it holds inf/],
+    ['date', "'infinity'", /"v" cannot be read incrementally: it holds infinity/],
+    ['timestamptz', "'infinity'", /"v" cannot be read incrementally: it holds infinity/],
+  ])('refuses a column of type %s that holds %s', async (type, value, message) => {
+    const { table: _, ...plain } = source('v');
+    const spec = { ...plain, query: `SELECT (${value})::${type} AS v` };
+    await expect(engine.run(`i${++number}`, spec)).rejects.toMatchObject({
+      kind: 'SOURCE',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it('goes by texts that are called like no number, and by what is before all others', async () => {
+    const { table: _, ...plain } = source('v');
+    for (const [value, watermark] of [
+      ["'infinity'::text", 'infinity'],
+      ["'-infinity'::timestamp", '-infinity'],
+    ] as const) {
+      const spec = { ...plain, query: `SELECT ${value} AS v` };
+      expect(await engine.run(`i${++number}`, spec)).toMatchObject({ rows: 1, watermark });
+    }
+  });
+
   it('fails as DISK_FULL beyond the disk a run may use', async () => {
     const small = await engine.open({ spillLimitMb: 1 });
     const { incremental: _, table: _table, ...plain } = source('id');

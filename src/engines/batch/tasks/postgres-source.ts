@@ -7,15 +7,23 @@ import { EngineError } from '../../engine-error.js';
 import type { PostgresSourceSpec } from '../../task-spec.js';
 import { type ScratchColumn, selectFromCsv } from '../csv-scratch.js';
 import { withPostgres } from '../postgres-client.js';
-import { declaredDecimal, MAX_PRECISION, NUMERIC_OID, type ReadRule, readRule } from '../postgres-types.js';
+import {
+  declaredDecimal,
+  isOrderedAlike,
+  MAX_PRECISION,
+  NUMERIC_OID,
+  type ReadRule,
+  readRule,
+} from '../postgres-types.js';
 import { saveResult, withScratchFile } from '../run-files.js';
 import { ScratchLimit } from '../scratch-limit.js';
 import { literal } from '../sql-text.js';
 import { tableName } from '../table-name.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
-import { newWatermark, windowOf } from '../watermark.js';
+import { newWatermark, unusableWatermark, windowOf } from '../watermark.js';
 
 interface SourceColumn extends ScratchColumn {
+  oid: number;
   rule: ReadRule;
 }
 
@@ -75,6 +83,12 @@ function condition(
       `The source has no column "${incremental.column}" to read incrementally.`,
     );
   }
+  if (!isOrderedAlike(column.oid, column.rule)) {
+    throw unusableWatermark(
+      incremental,
+      `its values are read as ${column.rule.type}, which is ordered otherwise`,
+    );
+  }
   const value = column.rule.type === 'VARCHAR' ? `${column.alias}::text COLLATE "C"` : column.alias;
   return windowOf(
     context,
@@ -108,6 +122,7 @@ async function describeColumns(context: TaskContext, client: Client, query: stri
   const columns = fields.map((field, index) => ({
     name: field.name,
     alias: `c${index}`,
+    oid: field.dataTypeID,
     rule: readRule(field.dataTypeID, arrays.has(field.dataTypeID)),
   }));
   return withDecimals(context, client, query, fields, columns);
