@@ -3,7 +3,9 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ResultColumn, TaskOutcome } from '../engine.js';
+import { EngineError } from '../engine-error.js';
 import { writeDurably } from './durable-file.js';
+import { exactType } from './exact-type.js';
 import { fileLiteral, identifier, literal } from './sql-text.js';
 import type { TaskContext } from './task-context.js';
 
@@ -66,18 +68,6 @@ function parquetOptions({ attempt: { outOfMemory = 0 } }: TaskContext): string {
   return `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rows}`;
 }
 
-/**
- * What Parquet would change without a word. It has no 128-bit integer, and DuckDB writes one as DOUBLE, which is wrong
- * beyond 2^53 (and sums are HUGEINT); its intervals are unsigned milliseconds; its times have no offset.
- */
-const EXACT_TYPES: ReadonlyMap<string, string> = new Map([
-  ['HUGEINT', 'DECIMAL(38,0)'],
-  ['UHUGEINT', 'DECIMAL(38,0)'],
-  ['BIGNUM', 'VARCHAR'],
-  ['INTERVAL', 'VARCHAR'],
-  ['TIME WITH TIME ZONE', 'VARCHAR'],
-]);
-
 /** A SELECT over `from` whose columns Parquet keeps exactly; a number that DECIMAL cannot hold fails the task. */
 export async function exactSelect(connection: DuckDBConnection, from: string): Promise<string> {
   return (await exactSelection(connection, from)).select;
@@ -98,10 +88,15 @@ export async function exactSelection(connection: DuckDBConnection, from: string)
 export function exactly(from: string, found: readonly ResultColumn[]): Selection {
   const replaced: string[] = [];
   const columns = found.map(({ name, type }) => {
-    const exact = EXACT_TYPES.get(type);
+    const exact = exactType(type);
+    if (exact === undefined)
+      throw new EngineError(
+        'SQL',
+        `The column "${name}" is a ${type}, which cannot be kept exactly: give its fields names.`,
+      );
     const column = identifier(name);
-    if (exact) replaced.push(`CAST(${column} AS ${exact}) AS ${column}`);
-    return { name, type: exact ?? type };
+    if (exact !== type) replaced.push(`CAST(${column} AS ${exact}) AS ${column}`);
+    return { name, type: exact };
   });
   const select =
     replaced.length > 0 ? `SELECT * REPLACE (${replaced.join(', ')}) FROM ${from}` : `FROM ${from}`;

@@ -83,6 +83,28 @@ describe('SQL over the inputs', () => {
     expect(await transform(text)).toEqual([{ s: '9007199254740995' }]);
   });
 
+  it('keeps them exact within structs, lists and maps, whatever a field is called', async () => {
+    const text = `SELECT {'n': n, 'we "ird, (HUGEINT)': [{'interval': n}], 'HUGEINT': 1, e: 'INTERVAL'::ENUM('INTERVAL', 'it''s)')} AS s,
+      [n] AS l, MAP{'k': n} AS m, [n]::HUGEINT[1] AS a, [INTERVAL 30 HOURS] AS i, {'t': '10:00:00+05'::TIMETZ} AS t
+      FROM (SELECT sum(x) AS n FROM (VALUES (9007199254740993::BIGINT)) v(x))`;
+    const n = '9007199254740993';
+    expect(await transform(text)).toEqual([
+      {
+        s: { n, 'we "ird, (HUGEINT)': [{ interval: n }], HUGEINT: 1, e: 'INTERVAL' },
+        l: [n],
+        m: [{ key: 'k', value: n }],
+        a: [n],
+        i: ['30:00:00'],
+        t: { t: '10:00:00+05' },
+      },
+    ]);
+    await expect(transform('SELECT row(1::HUGEINT) AS r')).rejects.toMatchObject({
+      kind: 'SQL',
+      message: 'The column "r" is a STRUCT(HUGEINT), which cannot be kept exactly: give its fields names.',
+    });
+    expect(await transform("SELECT {'STRUCT(': 1::HUGEINT} AS r")).toEqual([{ r: { 'STRUCT(': '1' } }]);
+  });
+
   it('reports rows and a log line', async () => {
     engine.logs.length = 0;
     expect(await engine.run('counted', sql('FROM orders'), ['orders'])).toMatchObject({ rows: 3 });
