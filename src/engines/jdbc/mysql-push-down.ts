@@ -24,6 +24,7 @@ import type { MysqlTargetSpec } from '../task-spec.js';
 import { MysqlGraphQuery } from './mysql-graph-query.js';
 import {
   attributed,
+  earlierOutcomes,
   inputOf,
   mustBeStaged,
   outcomeOfUnit,
@@ -47,7 +48,7 @@ export async function pushDownToMysql(
   await prepareMysqlLoadRecords(client);
   await readCommitted(client);
   await lockTables(client, targets);
-  const outcomes = await earlierOutcomes(client, runId, targets);
+  const outcomes = await earlierOutcomes(targets, (id) => committedMysqlRows(client, runId, id));
   const open = targets.filter(({ id }) => !outcomes.has(id));
   if (open.length === 0) return outcomeOfUnit(unit, outcomes);
 
@@ -93,19 +94,6 @@ async function readCommitted(client: MysqlClient): Promise<void> {
 async function lockTables(client: MysqlClient, targets: readonly Target[]): Promise<void> {
   const ordered = targets.toSorted((a, b) => (a.spec.table < b.spec.table ? -1 : 1));
   for (const target of ordered) await attributed(target, () => lockMysqlTable(client, target.spec.table));
-}
-
-async function earlierOutcomes(
-  client: MysqlClient,
-  runId: string,
-  targets: readonly Target[],
-): Promise<Map<string, TaskOutcome>> {
-  const outcomes = new Map<string, TaskOutcome>();
-  for (const { id, spec } of targets) {
-    const rows = await committedMysqlRows(client, runId, id);
-    if (rows !== undefined) outcomes.set(id, { rows, output: spec.table, alreadyDone: true });
-  }
-  return outcomes;
 }
 
 function planOf(client: MysqlClient, graph: MysqlGraphQuery, target: Target): Promise<MysqlLoadPlan> {

@@ -8,6 +8,7 @@ import type { PostgresTargetSpec } from '../task-spec.js';
 import { columnsOfView, createView, lookUpFor, viewName } from './postgres-view.js';
 import {
   attributed,
+  earlierOutcomes,
   inputOf,
   mustBeStaged,
   outcomeOfUnit,
@@ -17,8 +18,8 @@ import {
 } from './pushed-unit.js';
 
 /**
- * Every target of the unit in one transaction with the note that it was written, so that a failed or cancelled run
- * leaves all of them as they were, and a repeated one writes none of them twice.
+ * What the targets write is computed in one snapshot, then all of them are written in one transaction with the note that
+ * they were, so that a failed or cancelled run leaves all of them as they were, and a repeated one writes none twice.
  * @throws EngineError with the id of the task it can be traced to
  */
 export async function pushDownToPostgres(
@@ -27,38 +28,39 @@ export async function pushDownToPostgres(
   unit: EngineTask,
   hooks: TaskHooks,
 ): Promise<TaskOutcome> {
+  const { steps, targets } = partsOf(unit, 'postgres');
   await prepareLoadRecords(client);
-  await client.query('BEGIN');
+  const outcomes = await earlierOutcomes(targets, (id) => committedRows(client, runId, id));
+  const open = targets.filter(({ id }) => !outcomes.has(id));
+  if (open.length === 0) return outcomeOfUnit(unit, outcomes);
+
+  const loads = await inTransaction(client, 'REPEATABLE READ', async () => {
+    for (const step of steps) outcomes.set(step.id, await attributed(step, () => view(client, step)));
+    const staged: Load[] = [];
+    for (const target of open)
+      staged.push(await attributed(target, () => stage(client, target, mustBeStaged(targets))));
+    return staged;
+  });
+  // Here a snapshot would keep what others have committed since from being overwritten, and updates of it from being done.
+  await inTransaction(client, 'READ COMMITTED', async () => {
+    for (const load of loads) {
+      const { target } = load;
+      outcomes.set(target.id, await attributed(target, () => write(client, runId, load, hooks)));
+    }
+  });
+  return outcomeOfUnit(unit, outcomes);
+}
+
+async function inTransaction<T>(client: Client, isolation: string, work: () => Promise<T>): Promise<T> {
+  await client.query(`BEGIN ISOLATION LEVEL ${isolation}`);
   try {
-    const outcomes = await carryOut(client, runId, unit, hooks);
+    const result = await work();
     await client.query('COMMIT');
-    return outcomeOfUnit(unit, outcomes);
+    return result;
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
     throw error;
   }
-}
-
-async function carryOut(
-  client: Client,
-  runId: string,
-  unit: EngineTask,
-  hooks: TaskHooks,
-): Promise<Map<string, TaskOutcome>> {
-  const { steps, targets } = partsOf(unit, 'postgres');
-  const outcomes = new Map<string, TaskOutcome>();
-  for (const step of steps) outcomes.set(step.id, await attributed(step, () => view(client, step)));
-  const loads: Load[] = [];
-  for (const target of targets) {
-    const load = () => stage(client, runId, target, mustBeStaged(targets));
-    loads.push({ target, ...(await attributed(target, load)) });
-  }
-  for (const load of loads) {
-    const { target, earlier } = load;
-    const outcome = earlier ?? (await attributed(target, () => write(client, runId, load, hooks)));
-    outcomes.set(target.id, outcome);
-  }
-  return outcomes;
 }
 
 async function view(client: Client, task: EngineTask): Promise<TaskOutcome> {
@@ -67,29 +69,20 @@ async function view(client: Client, task: EngineTask): Promise<TaskOutcome> {
   return { rows: 0, columns: await columnsOfView(client, task.id) };
 }
 
+type Target = TargetTask<PostgresTargetSpec>;
+
 interface Load {
-  target: TargetTask<PostgresTargetSpec>;
-  /** What has its rows. */
+  target: Target;
+  /** What has its rows: a table that goes with the connection, or the view of the input. */
   staging: string;
   /** Absent where they are not computed yet. */
   rows?: number;
-  /** Of an attempt before this one. */
-  earlier?: TaskOutcome;
 }
 
-async function stage(
-  client: Client,
-  runId: string,
-  target: Load['target'],
-  isStaged: boolean,
-): Promise<Omit<Load, 'target'>> {
+async function stage(client: Client, target: Target, isStaged: boolean): Promise<Load> {
   const { id, spec } = target;
   const input = viewName(inputOf(target));
-  if (!(await claimLoad(client, runId, id, 0))) {
-    const rows = (await committedRows(client, runId, id)) ?? 0;
-    return { staging: input, earlier: { rows, output: spec.table, alreadyDone: true } };
-  }
-  if (!isStaged) return { staging: input };
+  if (!isStaged) return { target, staging: input };
   await lookUpFor(client, target);
   const staging = `pg_temp.${identifier(`opsgraph ${id}`)}`;
   const deletes =
@@ -97,10 +90,10 @@ async function stage(
       ? ''
       : `, coalesce((${spec.deleteWhen}\n), false) AS ${identifier(DELETES)}`;
   const made = await client.query({
-    text: `CREATE TEMP TABLE ${staging} ON COMMIT DROP AS SELECT *${deletes} FROM ${input}`,
+    text: `CREATE TEMP TABLE ${staging} AS SELECT *${deletes} FROM ${input}`,
     queryMode: 'extended',
   } as { text: string });
-  return { staging, rows: made.rowCount ?? 0 };
+  return { target, staging, rows: made.rowCount ?? 0 };
 }
 
 async function write(
@@ -109,13 +102,18 @@ async function write(
   { target, staging, rows }: Load,
   hooks: TaskHooks,
 ): Promise<TaskOutcome> {
+  const { id, spec } = target;
+  if (!(await claimLoad(client, runId, id, 0))) {
+    const earlier = (await committedRows(client, runId, id)) ?? 0;
+    return { rows: earlier, output: spec.table, alreadyDone: true };
+  }
   await lookUpFor(client, target);
   const columns = await columnsOfView(client, inputOf(target));
-  const plan = { ...(await planLoad(client, target.spec, columns)), staging };
+  const plan = { ...(await planLoad(client, spec, columns)), staging };
   await assertKeysUsable(client, plan);
   let changed = 0;
   for (const statement of writeStatements(plan)) changed = (await client.query(statement)).rowCount ?? 0;
   const loaded = { rows: rows ?? changed, columns, added: plan.added };
-  await recordLoadedRows(client, runId, target.id, loaded.rows);
+  await recordLoadedRows(client, runId, id, loaded.rows);
   return written(target, loaded, hooks);
 }

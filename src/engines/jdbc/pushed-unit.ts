@@ -36,6 +36,19 @@ export function inputOf({ id, inputs: [input] }: EngineTask): string {
   return input;
 }
 
+/** Of the targets that an attempt before this one has written, by their ids. */
+export async function earlierOutcomes(
+  targets: readonly TargetTask<TableTargetSpec>[],
+  committedRows: (taskId: string) => Promise<number | undefined>,
+): Promise<Map<string, TaskOutcome>> {
+  const outcomes = new Map<string, TaskOutcome>();
+  for (const { id, spec } of targets) {
+    const rows = await committedRows(id);
+    if (rows !== undefined) outcomes.set(id, { rows, output: spec.table, alreadyDone: true });
+  }
+  return outcomes;
+}
+
 /** Puts the task's id on whatever its part of the unit throws. */
 export async function attributed<T>({ id, spec }: EngineTask, work: () => Promise<T>): Promise<T> {
   try {

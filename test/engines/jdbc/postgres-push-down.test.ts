@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../support/eventually.js';
 import { createWarehouse, type WarehouseFixture } from '../batch/postgres-fixture.js';
 import { JdbcFixture } from './jdbc-fixture.js';
 
@@ -172,6 +173,25 @@ describe('a graph pushed down to PostgreSQL', () => {
       jdbc.target('out', 'seen', { table: 'mart.archive', mode: 'APPEND' }),
     ]);
     expect(await rows('mart.archive')).toHaveLength(4);
+  });
+
+  it('replaces a table and keeps what it had in another, as it all was at one moment', async () => {
+    await warehouse.client.query(
+      'CREATE TABLE mart.t (id int); INSERT INTO mart.t VALUES (1); SELECT pg_advisory_lock(7)',
+    );
+    const pushed = jdbc.push([
+      jdbc.source('fresh', { query: 'SELECT 5 AS id FROM pg_advisory_lock_shared(7)' }),
+      jdbc.source('old', { table: 'mart.t' }),
+      jdbc.target('replace', 'fresh'),
+      jdbc.target('backup', 'old', { table: 'mart.archive' }),
+    ]);
+    const waiting = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+    await eventually(async () => (await warehouse.rows(waiting)).length > 0);
+    await warehouse.client.query('INSERT INTO mart.t VALUES (2); SELECT pg_advisory_unlock(7)');
+    await pushed;
+    expect(await rows()).toEqual([{ id: 5 }]);
+    expect(await rows('mart.archive')).toEqual([{ id: 1 }]);
   });
 
   it('writes all targets or none, and none of them twice', async () => {
