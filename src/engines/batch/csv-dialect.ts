@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ResultColumn } from '../engine.js';
 import type { FileSourceSpec } from '../task-spec.js';
+import { compressionOption } from './file-ending.js';
 import { fileLiteral, literal } from './sql-text.js';
 import { csvOptions, parameters } from './tasks/file-source.js';
 
@@ -28,7 +29,7 @@ export async function readerInDialect(
   spec: FileSourceSpec,
   file: string,
 ): Promise<{ reader: string; columns: ResultColumn[] }> {
-  const given = csvOptions(spec);
+  const given = { ...csvOptions(spec), ...compressionOption([file]) };
   const reader = await connection.runAndReadAll(
     `FROM sniff_csv(${[fileLiteral(file), ...parameters(given)].join(', ')})`,
   );

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { readerInDialect } from '../../../src/engines/batch/csv-dialect.js';
@@ -140,6 +141,13 @@ it.each<[string, CsvOptions, string]>([
   ['date format', { dateFormat: '%d.%m.%Y' }, 'day\n01.02.2026\n03.04.2026\n'],
 ])('reads the same where the definition says the %s', async (_, csv, content) => {
   await expectTheSame(content, csv);
+});
+
+it('unpacks a file whose ending is in capitals, which DuckDB does not see by itself', async () => {
+  const file = join(directory, 'FILE.CSV.GZ');
+  await writeFile(file, gzipSync('id,name\n1,a\n'));
+  for (const reading of [bySelf(file), readerInDialect(connection, specOf(), file)])
+    expect(await whatIsRead(reading)).toMatchObject({ rows: [['1', 'a']] });
 });
 
 it('reads lines that are longer than the 2 MB that DuckDB allows by itself', async () => {

@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { FileSourceSpec, FileTargetSpec } from '../../../src/engines/task-spec.js';
 import { type S3Fixture, startS3 } from '../../support/s3.js';
@@ -79,6 +80,13 @@ describe('files of an S3-compatible store', () => {
       `base/dir/parts/run-1-t${number}.parquet`,
     ]);
     expect(await read(source('parts', { format: 'parquet' }))).toHaveLength(6);
+  });
+
+  it('are compressed and delimited as their ending says, and read so', async () => {
+    await write(target('out/a.tsv.gz'));
+    const text = gunzipSync(s3.objects.get('base/dir/out/a.tsv.gz') ?? '').toString();
+    expect(text).toBe(CSV.replaceAll(',', '\t'));
+    expect((await read(source('out/a.tsv.gz'))).map(({ name }) => name)).toEqual(['row 0', 'row 1', 'row 2']);
   });
 
   it('are seen only when they are whole, in parts when they are large', async () => {

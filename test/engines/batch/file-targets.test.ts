@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { FileTargetSpec } from '../../../src/engines/task-spec.js';
 import { type EngineFixture, execute, inline, openEngine, readParquet, sql } from './engine-fixture.js';
@@ -19,6 +20,8 @@ afterAll(() => engine.close());
 
 const target = (path: string, format: FileTargetSpec['format'], mode: FileTargetSpec['mode'] = 'OVERWRITE') =>
   ({ kind: 'target', type: 'file', path, format, mode }) as const;
+
+const plain = (bytes: Buffer) => bytes;
 
 describe('file targets with OVERWRITE', () => {
   it('write CSV, NDJSON and Parquet', async () => {
@@ -41,6 +44,28 @@ describe('file targets with OVERWRITE', () => {
       { id: '2', name: null },
     ]);
   });
+
+  it.each([
+    ['z/a.csv.gz', 'csv', gunzipSync, 'id,name'],
+    ['z/a.csv.zst', 'csv', zstdDecompressSync, 'id,name'],
+    ['z/a.tsv', 'csv', plain, 'id\tname'],
+    ['z/a.TSV.GZ', 'csv', gunzipSync, 'id\tname'],
+    ['z/a.ndjson.gz', 'ndjson', gunzipSync, '{"id":1,"name":"a \\"b\\",c"}'],
+    ['z/a.jsonl.zst', 'ndjson', zstdDecompressSync, '{"id":1,"name":"a \\"b\\",c"}'],
+  ] as const)(
+    'write %s as its ending says, and it can be read again',
+    async (path, format, unpack, first) => {
+      await engine.run(`w-${path.slice(2)}`, target(path, format), ['rows']);
+      const text = unpack(await readFile(join(engine.files, path))).toString();
+      expect(text.split('\n')[0]).toBe(first);
+      const source = { kind: 'source', type: 'file', path, format } as const;
+      const { output = '' } = await engine.run(`r-${path.slice(2)}`, source);
+      expect(await readParquet(output)).toEqual([
+        { id: '1', name: 'a "b",c' },
+        { id: '2', name: null },
+      ]);
+    },
+  );
 
   it('keep the order of the input', async () => {
     await engine.run('sorted', sql('SELECT i FROM range(200000) t(i) ORDER BY i DESC'));

@@ -4,6 +4,7 @@ import type { TaskHealing, TaskOutcome } from '../../engine.js';
 import type { ColumnTypes, CsvOptions, FileSourceSpec, Quarantine } from '../../task-spec.js';
 import { withSourceFiles } from '../connected-files.js';
 import { countRows } from '../counted-copy.js';
+import { compressionOption } from '../file-ending.js';
 import { setAside } from '../quarantine.js';
 import { exactSelect, saveResult } from '../run-files.js';
 import { fileLiteral, identifier, literal } from '../sql-text.js';
@@ -67,7 +68,7 @@ async function saveOrSetAside(
     const options = [
       fileLiteral(file),
       'hive_partitioning = false',
-      ...parameters(csvOptions(spec)),
+      ...parameters({ ...csvOptions(spec), ...compressionOption([file]) }),
       'store_rejects = true',
       'rejects_limit = 0',
       `rejects_table = ${literal(REJECTS)}`,
@@ -115,13 +116,14 @@ export function fileReader(spec: FileSourceSpec, files: readonly string[]): stri
     'hive_partitioning = false',
     ...(files.length > 1 ? ['union_by_name = true'] : []),
   ];
+  const compression = parameters(compressionOption(files));
   switch (spec.format) {
     case 'parquet':
       return `read_parquet(${shared.join(', ')})`;
     case 'csv':
-      return `read_csv(${[...shared, ...parameters(csvOptions(spec))].join(', ')})`;
+      return `read_csv(${[...shared, ...compression, ...parameters(csvOptions(spec))].join(', ')})`;
     default:
-      return `read_json(${[...shared, ...jsonOptions(spec.format, spec.columns)].join(', ')})`;
+      return `read_json(${[...shared, ...compression, ...jsonOptions(spec.format, spec.columns)].join(', ')})`;
   }
 }
 

@@ -6,16 +6,19 @@ import type { FileTargetSpec } from '../../task-spec.js';
 import { rulesOf } from '../connected-files.js';
 import { countRows } from '../counted-copy.js';
 import { writeDurably } from '../durable-file.js';
+import { compressionOf, isTabSeparated } from '../file-ending.js';
 import { claimPath, type FileRules, writablePath } from '../file-paths.js';
 import { copyTo, describeColumns, inputOf, inputPath, withScratchFile } from '../run-files.js';
 import { type S3Target, uploadObject } from '../s3-files.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
 
-const COPY_OPTIONS: Record<FileTargetSpec['format'], string> = {
-  csv: 'FORMAT csv, HEADER true',
-  ndjson: 'FORMAT json',
-  parquet: 'FORMAT parquet, COMPRESSION zstd',
-};
+/** DuckDB is told what the name's ending says: it does not see the name, since a file is written under another first. */
+function copyOptions(format: FileTargetSpec['format'], name: string): string {
+  if (format === 'parquet') return 'FORMAT parquet, COMPRESSION zstd';
+  const compression = `COMPRESSION ${compressionOf(name) ?? 'none'}`;
+  if (format === 'ndjson') return `FORMAT json, ${compression}`;
+  return `FORMAT csv, HEADER true, DELIMITER ${isTabSeparated(name) ? "'\\t'" : "','"}, ${compression}`;
+}
 
 /**
  * OVERWRITE replaces one file in a single step. APPEND adds a part to a directory; the part is named by run and
@@ -43,7 +46,7 @@ async function writeFile(context: TaskContext, spec: FileTargetSpec, rules: File
   return withDuckDb(context, 'loader', async (connection) => {
     let rows = 0;
     const bytes = await writeDurably(file, async (path) => {
-      rows = await copyTo(connection, `FROM ${inputOf(context)}`, path, COPY_OPTIONS[spec.format]);
+      rows = await copyTo(connection, `FROM ${inputOf(context)}`, path, copyOptions(spec.format, file));
     });
     return { rows, bytes, output: file, columns: await describeColumns(connection, inputOf(context)) };
   });
@@ -64,13 +67,13 @@ async function copyResult(context: TaskContext, file: string): Promise<TaskOutco
 
 /** Written whole on this machine first, since an object cannot be mended. */
 function writeObject(context: TaskContext, spec: FileTargetSpec, target: S3Target): Promise<TaskOutcome> {
+  const path = spec.mode === 'OVERWRITE' ? spec.path : `${spec.path}/${partName(context, spec)}`;
   return withScratchFile(context, spec.format, async (file) => {
     const written = await withDuckDb(context, 'sandbox', async (connection) => ({
-      rows: await copyTo(connection, `FROM ${inputOf(context)}`, file, COPY_OPTIONS[spec.format]),
+      rows: await copyTo(connection, `FROM ${inputOf(context)}`, file, copyOptions(spec.format, path)),
       columns: await describeColumns(connection, inputOf(context)),
     }));
     const { size } = await stat(file);
-    const path = spec.mode === 'OVERWRITE' ? spec.path : `${spec.path}/${partName(context, spec)}`;
     return { ...written, bytes: size, output: await uploadObject(context, target, path, file) };
   });
 }
