@@ -10,7 +10,7 @@ import { type Progress, readUntil } from './resume-run.js';
 import type { JournalEntry, TaskChange } from './run-journal.js';
 import type { RunRecorder } from './run-recorder.js';
 import { memberOutcomes, type RunUnit } from './run-units.js';
-import { retryDelayMs, retryPolicy } from './task-policy.js';
+import { retryDelayMs, retryPolicy, taskTimeoutMs } from './task-policy.js';
 import { beginsAt } from './watermarks.js';
 
 export interface TaskFailure {
@@ -101,27 +101,35 @@ function rowsCounted({ members }: RunUnit, progress: Progress): number {
     .reduce((sum, { soFar }) => sum + (soFar?.rows ?? 0), 0);
 }
 
-function execute(
-  { run, recorder, session, progress, signal }: AttemptOptions,
+/** A task that took longer than its own timeout may be faster next time; a run's timeout is final. */
+async function execute(
+  { run, definition, recorder, session, progress, signal }: AttemptOptions,
   { id, task, members }: RunUnit,
   attempt: number,
   outOfMemory: number,
 ): Promise<TaskOutcome> {
-  const signals = [signal];
-  const timeoutMs = members.at(-1)?.timeoutMs;
-  if (timeoutMs !== undefined) signals.push(AbortSignal.timeout(timeoutMs));
+  const timeout = new AbortController();
+  const abort = () => timeout.abort(new DOMException('The task took too long', 'TimeoutError'));
+  const timer = setTimeout(abort, taskTimeoutMs(run, definition, members.at(-1) ?? {}));
   const watermark = beginsAt(run.watermarks, task);
   const until = readUntil(task, progress.get(id));
-  return session.execute(task, {
-    signal: AbortSignal.any(signals),
-    log: (level, message) => recorder.log({ level, message, taskId: id, attempt }),
-    progress: progressReporter(({ percent, rows }) =>
-      recorder.note(changes([{ taskId: id, status: 'RUNNING', attempt, percent, rows }])),
-    ),
-    ...(watermark !== undefined && { watermark }),
-    ...(until !== undefined && { until }),
-    ...(outOfMemory > 0 && { outOfMemory }),
-  });
+  try {
+    return await session.execute(task, {
+      signal: AbortSignal.any([signal, timeout.signal]),
+      log: (level, message) => recorder.log({ level, message, taskId: id, attempt }),
+      progress: progressReporter(({ percent, rows }) =>
+        recorder.note(changes([{ taskId: id, status: 'RUNNING', attempt, percent, rows }])),
+      ),
+      ...(watermark !== undefined && { watermark }),
+      ...(until !== undefined && { until }),
+      ...(outOfMemory > 0 && { outOfMemory }),
+    });
+  } catch (error) {
+    if (!timeout.signal.aborted || !(error instanceof EngineError) || error.kind !== 'TIMEOUT') throw error;
+    throw new EngineError('TIMEOUT', error.message, { transient: true, cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** A result that breaks a check of severity ERROR is a failure nobody can heal. */

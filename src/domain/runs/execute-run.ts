@@ -111,7 +111,7 @@ async function carryOut(services: Services, end: RunEnd, stopping: AbortControll
   }
   const timer = setTimeout(
     () => stopping.abort('timeout' satisfies Stop),
-    runDeadline(run, plan.definition) - services.now().getTime(),
+    runDeadline(run, plan.definition, plan.graph.tasks) - services.now().getTime(),
   );
   try {
     const failures = await executeGraph(services, end, plan, stopping.signal);

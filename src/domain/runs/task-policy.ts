@@ -19,7 +19,21 @@ export function retryDelayMs(policy: RetryPolicy, failures: number): number {
   return Math.min(delay, policy.maxIntervalMs ?? Number.POSITIVE_INFINITY);
 }
 
-/** The moment the whole run is given up. */
-export function runDeadline(run: ClaimedRun, definition: PipelineDefinition): number {
-  return run.startedAt.getTime() + (definition.timeoutMs ?? run.timeoutSeconds * 1000);
+/** How long one attempt at the task may take: task before YAML before record. Milliseconds. */
+export function taskTimeoutMs(
+  run: Pick<ClaimedRun, 'timeoutSeconds'>,
+  { timeoutMs: ofDefinition }: Pick<PipelineDefinition, 'timeoutMs'>,
+  { timeoutMs: own }: Pick<Task, 'timeoutMs'>,
+): number {
+  return own ?? ofDefinition ?? run.timeoutSeconds * 1000;
+}
+
+/** The moment the whole run is given up: not before a task that names a longer timeout has had its time. */
+export function runDeadline(
+  run: Pick<ClaimedRun, 'startedAt' | 'timeoutSeconds'>,
+  definition: Pick<PipelineDefinition, 'timeoutMs'>,
+  tasks: readonly Pick<Task, 'timeoutMs'>[],
+): number {
+  const timeouts = [{}, ...tasks].map((task) => taskTimeoutMs(run, definition, task));
+  return run.startedAt.getTime() + Math.max(...timeouts);
 }
