@@ -20,7 +20,8 @@ export function decimalsAsText(row: object, decimals: readonly string[]): object
   return exact.length > 0 ? { ...row, ...Object.fromEntries(exact) } : row;
 }
 
-function isRaw(value: unknown): value is { rawJSON: string } {
+/** Whether the value is a number that parseExactly keeps as it was written. */
+export function isRaw(value: unknown): value is { rawJSON: string } {
   return typeof value === 'object' && value !== null && 'rawJSON' in value && isRawJSON(value);
 }
 

@@ -1,5 +1,6 @@
 import { EngineError } from '../engine-error.js';
 import type { HttpPaging } from '../task-spec.js';
+import { isRaw } from './exact-json.js';
 
 /** One answer, as far as paging goes. */
 export interface Page {
@@ -23,8 +24,22 @@ function sizeOf(paging: { sizeParameter?: string; size?: number }): Record<strin
     : {};
 }
 
-/** The address of the next page; undefined after the last. Throws EngineError SOURCE when it leads elsewhere. */
-export function nextPage(paging: HttpPaging | undefined, page: Page): URL | undefined {
+/**
+ * Gives the address of the page that follows each; undefined after the last. Throws EngineError SOURCE when it leads
+ * elsewhere, or to where it has been.
+ */
+export function pager(paging: HttpPaging | undefined): (page: Page) => URL | undefined {
+  const asked = new Set<string>();
+  return (page) => {
+    asked.add(page.url.href);
+    const next = nextPage(paging, page);
+    if (!next || !asked.has(next.href)) return next;
+    const problem = `The server gave the same ${paging?.kind} twice, so the paging would never end.`;
+    throw new EngineError('SOURCE', problem);
+  };
+}
+
+function nextPage(paging: HttpPaging | undefined, page: Page): URL | undefined {
   switch (paging?.kind) {
     case undefined:
       return undefined;
@@ -33,7 +48,8 @@ export function nextPage(paging: HttpPaging | undefined, page: Page): URL | unde
       return withParameter(page.url, paging.parameter, (value) => String(Number(value) + 1));
     }
     case 'offset': {
-      if (page.rows < paging.size) return undefined;
+      // A page shorter than `size` need not be the last: servers have limits of their own.
+      if (page.rows === 0) return undefined;
       return withParameter(page.url, paging.parameter, (value) => String(Number(value) + page.rows));
     }
     case 'cursor':
@@ -51,13 +67,10 @@ function withParameter(url: URL, name: string, change: (value: string) => string
 
 function afterCursor({ url }: Page, parameter: string, cursor: unknown): URL | undefined {
   if (cursor === undefined || cursor === null || cursor === '' || cursor === false) return undefined;
-  if (typeof cursor === 'object')
+  const text = isRaw(cursor) ? cursor.rawJSON : cursor;
+  if (typeof text === 'object')
     throw new EngineError('SOURCE', 'The next cursor is neither text nor number.');
-  const text = String(cursor);
-  if (url.searchParams.get(parameter) === text) {
-    throw new EngineError('SOURCE', 'The server gave the same cursor twice, so the paging would never end.');
-  }
-  return withParameter(url, parameter, () => text);
+  return withParameter(url, parameter, () => String(text));
 }
 
 /** The request carries credentials, so a page is only fetched where they belong. */
@@ -67,9 +80,6 @@ function linked({ url, link }: Page): URL | undefined {
   const next = URL.canParse(target, url.href) ? new URL(target, url) : undefined;
   if (next?.origin !== url.origin) {
     throw new EngineError('SOURCE', "The next page's link leads to another origin than the connection's.");
-  }
-  if (next.href === url.href) {
-    throw new EngineError('SOURCE', 'The link to the next page leads to the same page.');
   }
   return next;
 }

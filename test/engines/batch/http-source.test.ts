@@ -118,6 +118,44 @@ describe('an http source', () => {
     };
     const { rows } = await read({ paging: { kind: 'offset', parameter: 'from', size: 3 } });
     expect(idsOf(rows)).toEqual([1, 2, 3, 4, 5]);
+    expect(asked()).toEqual(['/api/orders?from=0', '/api/orders?from=3', '/api/orders?from=5']);
+  });
+
+  it('reads all rows of a server that gives fewer at a time than it is asked for', async () => {
+    answer = (url, response) => {
+      const start = Number(url.searchParams.get('from'));
+      json(response, ALL.slice(start, start + 2));
+    };
+    const { rows } = await read({
+      paging: { kind: 'offset', parameter: 'from', sizeParameter: 'n', size: 500 },
+    });
+    expect(idsOf(rows)).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('gives a cursor back as it was written, though a double cannot hold it', async () => {
+    answer = (url, response) => {
+      const isFirst = !url.searchParams.has('after');
+      response.end(`{"rows": [{"id": 1}], "next": ${isFirst ? '1712345678901234567' : 'null'}}`);
+    };
+    const paging = { kind: 'cursor', parameter: 'after', path: '/next' } as const;
+    expect((await read({ rows: '/rows', paging })).rows).toHaveLength(2);
+    expect(asked()).toEqual(['/api/orders', '/api/orders?after=1712345678901234567']);
+  });
+
+  it.each([
+    ['cursors', { kind: 'cursor', parameter: 'at', path: '/next' }, 'same cursor twice'],
+    ['links', { kind: 'link' }, 'same link twice'],
+  ] as const)('fails when %s go round in a circle', async (_, paging, message) => {
+    const after: Record<string, string> = { a: 'b', b: 'c', c: 'a' };
+    answer = (url, response) => {
+      const next = after[url.searchParams.get('at') ?? ''] ?? 'a';
+      json(response, { rows: ALL, next }, { link: `</api/orders?at=${next}>; rel=next` });
+    };
+    await expect(read({ rows: '/rows', paging })).rejects.toMatchObject({
+      kind: 'SOURCE',
+      message: expect.stringContaining(message),
+    });
+    expect(requests).toHaveLength(4);
   });
 
   it('follows cursors', async () => {

@@ -3,7 +3,7 @@ import type { HttpConnectionTarget, TaskOutcome } from '../../engine.js';
 import { EngineError } from '../../engine-error.js';
 import type { HttpSourceSpec } from '../../task-spec.js';
 import { decimalsAsText, parseExactly } from '../exact-json.js';
-import { firstParameters, nextPage, pointed } from '../http-paging.js';
+import { firstParameters, pager, pointed } from '../http-paging.js';
 import { exactSelect, saveResult, withScratchFile } from '../run-files.js';
 import { ScratchLimit } from '../scratch-limit.js';
 import { fileLiteral } from '../sql-text.js';
@@ -59,6 +59,7 @@ async function download(
       type.startsWith('DECIMAL') ? [name] : [],
     );
     const limit = new ScratchLimit(context);
+    const next = pager(spec.paging);
     let rows = 0;
     let pages = 0;
     for (let url: URL | undefined = firstUrl(context, spec, target); url; pages += 1) {
@@ -72,7 +73,7 @@ async function download(
       if (lines) await file.appendFile(lines);
       rows += found.length;
       context.progress(0, rows);
-      url = nextPage(spec.paging, { url, rows: found.length, body, link });
+      url = next({ url, rows: found.length, body, link });
     }
     return { rows, pages };
   } finally {
