@@ -1,7 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { RequestContext } from '../../context.js';
-import { Pipeline } from '../../entities/pipelines/pipeline.js';
 import { Run } from '../../entities/runs/run.js';
 import { RunMessage } from '../../entities/runs/run-message.js';
 import { RunTask } from '../../entities/runs/run-task.js';
@@ -9,12 +8,17 @@ import { conflict } from '../../errors.js';
 import { runCancelTopic, runTopic } from '../../events/run-topics.js';
 import { transactional } from '../../events/transaction.js';
 import { findInWorkspace } from '../workspace-resource.js';
+import { isNewestRun } from './newest-run.js';
 import { EXECUTE_RUN } from './run-jobs.js';
 import type { NewRunMessage } from './run-message-body.js';
 import { isFinal, isTaskFinished, runStatus } from './run-status.js';
 
 /** Of the 5 s from the call to CANCELLED (completion, Runs), what the run's worker gets before it is overruled. */
 const WORKER_MS = 4_000;
+
+const MIRROR = `
+UPDATE "pipeline" SET "status" = 'CANCELLED' FROM "run"
+WHERE "run"."id" = ? AND "pipeline"."id" = "run"."pipeline_id" AND ${isNewestRun('"run"')}`;
 
 export interface CancelledRun {
   runId: string;
@@ -98,7 +102,7 @@ async function endAsCancelled(em: EntityManager, run: Run, now: Date): Promise<v
     leaseUntil: null,
     lastSeq: run.lastSeq + messages.length,
   });
-  await em.nativeUpdate(Pipeline, { id: run.pipelineId }, { status: 'CANCELLED' });
+  await em.execute(MIRROR, [run.id]);
 }
 
 /** Resolves when the run has ended, or when its worker has had its time. */

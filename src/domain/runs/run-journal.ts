@@ -6,6 +6,7 @@ import type { RunHealing } from '../../entities/runs/run.js';
 import type { RunState, RunTaskStatus } from '../../entities/runs/run-enums.js';
 import type { RunTaskCheck } from '../../entities/runs/run-task.js';
 import { runTopic } from '../../events/run-topics.js';
+import { isNewestRun } from './newest-run.js';
 import type { NewRunMessage } from './run-message-body.js';
 import { isTaskFinished } from './run-status.js';
 
@@ -64,7 +65,7 @@ WITH held AS (
     "lease_owner" = CASE WHEN $10::boolean THEN NULL ELSE "lease_owner" END,
     "lease_until" = CASE WHEN $10::boolean THEN NULL ELSE "lease_until" END
   WHERE "id" = $1 AND "lease_owner" = $2
-  RETURNING "id", "pipeline_id", "last_seq" - jsonb_array_length($3::jsonb) AS "before"
+  RETURNING "id", "pipeline_id", "created_at", "last_seq" - jsonb_array_length($3::jsonb) AS "before"
 ), changed AS (
   UPDATE "run_task" SET
     "status" = change."status",
@@ -84,7 +85,8 @@ WITH held AS (
       "checks" jsonb, "watermark" text, "finished" boolean)
   WHERE "run_task"."run_id" = held."id" AND "run_task"."task_id" = change."taskId"
 ), mirrored AS (
-  UPDATE "pipeline" SET "status" = $12::text FROM held WHERE "pipeline"."id" = held."pipeline_id" AND $12::text IS NOT NULL
+  UPDATE "pipeline" SET "status" = $12::text FROM held
+  WHERE "pipeline"."id" = held."pipeline_id" AND $12::text IS NOT NULL AND ${isNewestRun('held')}
 ), watermarks AS (
   INSERT INTO "source_watermark" ("pipeline_id", "task_id", "value", "source", "updated_at")
   SELECT held."pipeline_id", read."task_id", read."watermark", what."source", $11::timestamptz
