@@ -32,3 +32,34 @@ export function parseExactly(text: string): unknown {
     typeof value === 'number' && source !== undefined && String(value) !== source ? rawJSON(source) : value,
   );
 }
+
+/** What may be a whole number beyond 64 bits: text without it is not looked at value by value. */
+const WIDE_NUMBER = /\d{19}/;
+const LEAST = -(2n ** 63n);
+const GREATEST = 2n ** 64n - 1n;
+
+/** By column, the type that keeps its values as they were written. */
+export type KeepingTypes = Map<string, 'VARCHAR' | 'JSON'>;
+
+/**
+ * Adds the columns whose values are, or hold, whole numbers that DuckDB would recognise as doubles. `text` is what the
+ * rows were parsed from, by parseExactly.
+ */
+export function noteWideColumns(found: KeepingTypes, text: string, rows: readonly object[]): void {
+  if (!WIDE_NUMBER.test(text)) return;
+  for (const [name, value] of rows.flatMap((row) => Object.entries(row))) {
+    if (isWide(value)) found.set(name, found.get(name) ?? 'VARCHAR');
+    else if (holdsWide(value)) found.set(name, 'JSON');
+  }
+}
+
+function isWide(value: unknown): boolean {
+  if (!isRaw(value) || !/^-?\d+$/.test(value.rawJSON)) return false;
+  const number = BigInt(value.rawJSON);
+  return number < LEAST || number > GREATEST;
+}
+
+function holdsWide(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return isRaw(value) ? isWide(value) : Object.values(value).some(holdsWide);
+}

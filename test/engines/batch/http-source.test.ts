@@ -89,6 +89,28 @@ describe('an http source', () => {
     expect(rows).toEqual([{ big: '9223372036854775807', amount: '12345678901234567.89', e: 100, s: 'x' }]);
   });
 
+  it('reads whole numbers beyond 64 bits as text, within structs and lists as JSON', async () => {
+    const big = '-123456789012345678901234567890';
+    answer = (_, response) =>
+      response.end(`[{"id": ${big}, "u": 18446744073709551615, "d": 12345678901234567890.5, "s": {"n": [1]}},
+        {"id": 1, "u": -1, "d": 1, "s": {"n": [${big}]}}]`);
+    const { outcome, rows } = await read({});
+    expect(outcome.columns).toEqual([
+      { name: 'id', type: 'VARCHAR' },
+      { name: 'u', type: 'DECIMAL(38,0)' },
+      { name: 'd', type: 'DOUBLE' },
+      { name: 's', type: 'JSON' },
+    ]);
+    expect(rows).toEqual([
+      { id: big, u: '18446744073709551615', d: 12345678901234567000, s: '{"n":[1]}' },
+      { id: '1', u: '-1', d: 1, s: `{"n":[${big}]}` },
+    ]);
+    expect(engine.logs.at(-1)).toEqual({
+      level: 'WARN',
+      message: `h${number}: id, s: whole numbers beyond 64 bits are kept as text; "columns" may say DECIMAL.`,
+    });
+  });
+
   it('makes a column of each key, of however many and however rare', async () => {
     const wide = Object.fromEntries(Array.from({ length: 200 }, (_, key) => [`c${key}`, key]));
     answer = (_, response) => json(response, [wide]);

@@ -93,6 +93,29 @@ describe('file sources', () => {
     expect((await rowsOf('keys-sparse.ndjson'))[7]).toMatchObject({ id: '7', attr_6: null, attr_7: '7' });
   });
 
+  it.each([
+    ['json', '[{"id": 18446744073709551616, "f": 1.5}]'],
+    ['ndjson', '{"id": 1, "f": 1e2}\n{"id": -9223372036854775809}'],
+    ['csv', 'id,f\n1,2.5\n18446744073709551616,1'],
+  ] as const)(
+    'says that numbers of a %s file beyond 64 bits are doubles, unless that was asked for',
+    async (format, text) => {
+      const path = `beyond.${format}`;
+      await writeFile(join(engine.files, path), text);
+      engine.logs.length = 0;
+      await engine.run('beyond', file(path, format));
+      expect(engine.logs.filter(({ level }) => level === 'WARN')).toEqual([
+        {
+          level: 'WARN',
+          message: `beyond: id of ${path} has numbers beyond 64 bits, which are read as doubles of some 16 digits: name the type in "columns".`,
+        },
+      ]);
+      engine.logs.length = 0;
+      await engine.run('beyond', file(path, format, { columns: { id: 'DOUBLE', f: 'DOUBLE' } }));
+      expect(engine.logs.map(({ level }) => level)).toEqual(['INFO']);
+    },
+  );
+
   it('reads every file of the format in a directory and nothing else', async () => {
     await mkdir(join(engine.files, 'parts'));
     await writeFile(join(engine.files, 'parts', '1.csv'), 'a\n1\n');

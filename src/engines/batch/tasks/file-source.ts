@@ -10,6 +10,7 @@ import { exactSelect, saveResult } from '../run-files.js';
 import { fileLiteral, identifier, literal } from '../sql-text.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
 import { beyondWatermark, newWatermark } from '../watermark.js';
+import { wideDoubles } from '../wide-doubles.js';
 
 const CSV_OPTION_NAMES: Record<keyof CsvOptions, string> = {
   delimiter: 'delim',
@@ -32,9 +33,24 @@ export async function runFileSource(context: TaskContext, spec: FileSourceSpec):
         ? await saveOrSetAside(context, connection, spec, files, spec.quarantine)
         : { saved: await saveFiles(context, connection, spec, files, beyond), healing: [] };
       context.log('INFO', `${task.id}: ${saved.rows} rows from ${spec.path}`);
+      if (spec.format !== 'parquet') await warnOfDoubles(context, connection, spec, saved.output);
       const watermark = await newWatermark(context, connection, spec.incremental);
       return { ...saved, ...watermark, ...(healing.length > 0 && { healing }) };
     }),
+  );
+}
+
+async function warnOfDoubles(
+  context: TaskContext,
+  connection: DuckDBConnection,
+  { path, columns = {} }: FileSourceSpec,
+  output: string,
+): Promise<void> {
+  const names = (await wideDoubles(connection, output)).filter((name) => !Object.hasOwn(columns, name));
+  if (names.length === 0) return;
+  context.log(
+    'WARN',
+    `${context.task.id}: ${names.join(', ')} of ${path} has numbers beyond 64 bits, which are read as doubles of some 16 digits: name the type in "columns".`,
   );
 }
 

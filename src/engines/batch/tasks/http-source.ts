@@ -1,10 +1,11 @@
 import { open } from 'node:fs/promises';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import type { HttpConnectionTarget, TaskOutcome } from '../../engine.js';
 import { EngineError } from '../../engine-error.js';
-import type { HttpSourceSpec } from '../../task-spec.js';
-import { decimalsAsText, parseExactly } from '../exact-json.js';
+import type { ColumnTypes, HttpSourceSpec } from '../../task-spec.js';
+import { decimalsAsText, type KeepingTypes, noteWideColumns, parseExactly } from '../exact-json.js';
 import { firstParameters, pager, pointed } from '../http-paging.js';
-import { exactSelect, saveResult, withScratchFile } from '../run-files.js';
+import { describeColumns, exactSelect, saveResult, withScratchFile } from '../run-files.js';
 import { ScratchLimit } from '../scratch-limit.js';
 import { fileLiteral } from '../sql-text.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
@@ -17,7 +18,7 @@ const MAX_PAGES = 1_000;
 export function runHttpSource(context: TaskContext, spec: HttpSourceSpec): Promise<TaskOutcome> {
   const { task } = context;
   return withScratchFile(context, 'ndjson', async (path) => {
-    const { rows: fetched, pages } = await download(context, spec, path);
+    const { rows: fetched, pages, wide } = await download(context, spec, path);
     context.log(
       'INFO',
       `${task.id}: ${fetched} rows in ${pages} pages from ${spec.path} of ${spec.connection}`,
@@ -29,8 +30,7 @@ export function runHttpSource(context: TaskContext, spec: HttpSourceSpec): Promi
       );
     }
     return withDuckDb(context, 'loader', async (connection) => {
-      const options = jsonOptions('ndjson', spec.columns).join(', ');
-      const from = `read_json(${fileLiteral(path)}, ${options}, sample_size = -1)`;
+      const from = readerOf(path, spec.columns ?? (await keptColumns(context, connection, path, wide)));
       const select = await exactSelect(connection, from);
       const saved = await saveResult(
         context,
@@ -42,11 +42,32 @@ export function runHttpSource(context: TaskContext, spec: HttpSourceSpec): Promi
   });
 }
 
+/** Every row is looked at for the names and types of columns that are not given. */
+function readerOf(path: string, columns: ColumnTypes | undefined): string {
+  return `read_json(${[fileLiteral(path), ...jsonOptions('ndjson', columns), 'sample_size = -1'].join(', ')})`;
+}
+
+/** The recognised columns, those of `wide` as the types that keep them; undefined when there are none such. */
+async function keptColumns(
+  context: TaskContext,
+  connection: DuckDBConnection,
+  path: string,
+  wide: KeepingTypes,
+): Promise<ColumnTypes | undefined> {
+  if (wide.size === 0) return undefined;
+  context.log(
+    'WARN',
+    `${context.task.id}: ${[...wide.keys()].join(', ')}: whole numbers beyond 64 bits are kept as text; "columns" may say DECIMAL.`,
+  );
+  const recognised = await describeColumns(connection, readerOf(path, undefined));
+  return Object.fromEntries(recognised.map(({ name, type }) => [name, wide.get(name) ?? type]));
+}
+
 async function download(
   context: TaskContext,
   spec: HttpSourceSpec,
   path: string,
-): Promise<{ rows: number; pages: number }> {
+): Promise<{ rows: number; pages: number; wide: KeepingTypes }> {
   const target = context.connection;
   if (target?.type !== 'http')
     throw new EngineError('CONNECTION', `Task ${context.task.id} needs an HTTP connection.`);
@@ -60,6 +81,7 @@ async function download(
     );
     const limit = new ScratchLimit(context);
     const next = pager(spec.paging);
+    const wide: KeepingTypes = new Map();
     let rows = 0;
     let pages = 0;
     for (let url: URL | undefined = firstUrl(context, spec, target); url; pages += 1) {
@@ -71,11 +93,12 @@ async function download(
       const lines = found.map((row) => `${JSON.stringify(decimalsAsText(row, decimals))}\n`).join('');
       limit.take(Buffer.byteLength(lines));
       if (lines) await file.appendFile(lines);
+      if (!spec.columns) noteWideColumns(wide, text, found);
       rows += found.length;
       context.progress(0, rows);
       url = next({ url, rows: found.length, body, link });
     }
-    return { rows, pages };
+    return { rows, pages, wide };
   } finally {
     await file.close();
     await client.close();
