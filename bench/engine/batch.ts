@@ -1,4 +1,4 @@
-// The data engine against DuckDB called directly, in one run:  npm run build && node bench/engine/batch.ts [rows=2000000]
+// The data engine against DuckDB called directly, in one run:  npm run build && node bench/engine/batch.ts [rows=10000000]
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ const TASK_TARGET_MS = 30;
 const ROUNDS = 7;
 const THREADS = 2;
 const MEMORY_MB = 1_000;
-const rows = Number(process.argv[2] ?? 2_000_000);
+const rows = Number(process.argv[2] ?? 10_000_000);
 const directory = await mkdtemp(join(tmpdir(), 'opsgraph-bench-'));
 const hooks = { signal: new AbortController().signal, log() {} };
 

@@ -56,68 +56,6 @@ export async function assertReadsOnly(
   for (const node of nodes) assertAllowed(node, names, inputs, sql);
 }
 
-/** Throws EngineError SQL unless the text is one expression over columns, without a subquery; `where` names it. */
-export async function assertExpression(
-  connection: DuckDBConnection,
-  text: string,
-  where: string,
-): Promise<void> {
-  await assertPart(
-    connection,
-    `SELECT ${text}\n`,
-    where,
-    ({ select_list, modifiers }) => isOne(select_list) && isNone(modifiers),
-  );
-}
-
-/** Throws EngineError SQL unless the text is one term of an ORDER BY; `where` names it. */
-export async function assertOrderTerm(
-  connection: DuckDBConnection,
-  text: string,
-  where: string,
-): Promise<void> {
-  await assertPart(connection, `SELECT 1 ORDER BY ${text}\n`, where, ({ modifiers }) => {
-    const [order] = Array.isArray(modifiers) ? modifiers : [];
-    return isOne(modifiers) && isSyntax(order) && isOne(order['orders']);
-  });
-}
-
-/** A statement without tables whose one variable part is the author's text: nothing else may have come of it. */
-async function assertPart(
-  connection: DuckDBConnection,
-  statement: string,
-  where: string,
-  isWhole: (select: Syntax) => boolean,
-): Promise<void> {
-  const tree = await serialize(connection, statement);
-  if (tree.error)
-    throw new EngineError('SQL', `${where}: ${tree.error_message ?? 'the text cannot be read'}`);
-  const [only, ...others] = tree.statements ?? [];
-  const select = isSyntax(only) ? only['node'] : undefined;
-  const isPart =
-    others.length === 0 &&
-    isSyntax(select) &&
-    isSyntax(select['from_table']) &&
-    select['from_table']['type'] === 'EMPTY' &&
-    NOTHING_ELSE.every((clause) => isNone(select[clause])) &&
-    isWhole(select);
-  if (!isPart) throw new EngineError('SQL', `${where} must be one expression, and nothing besides.`);
-  for (const node of walk(select)) {
-    if (node['class'] === 'SUBQUERY') throw new EngineError('SQL', `${where} cannot hold a subquery.`);
-    assertAllowed(node, new Set(), [], statement);
-  }
-}
-
-const NOTHING_ELSE = ['where_clause', 'group_expressions', 'having', 'sample', 'qualify'] as const;
-
-function isNone(value: unknown): boolean {
-  return value == null || (Array.isArray(value) && value.length === 0);
-}
-
-function isOne(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 1;
-}
-
 /** How often a statement names a table, in whatever case. */
 export async function countReferences(
   connection: DuckDBConnection,
