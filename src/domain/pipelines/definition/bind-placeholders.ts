@@ -30,8 +30,9 @@ export function bindPlaceholders(
   const { values: given, problems } = checkGiven(parameters, values.params);
   const scope = outerScope(values);
   const own = new Map<string, TypedValue | undefined>();
+  const givenById = new Map(Object.entries(given));
   for (const parameter of parameters) {
-    const value = given[parameter.id] ?? presetOf(parameter, scope, text, errors);
+    const value = givenById.get(parameter.id) ?? presetOf(parameter, scope, text, errors);
     own.set(`params.${parameter.id}`, value === undefined ? undefined : readTyped(parameter.type, value));
   }
   const typed = new Map<string, string>();

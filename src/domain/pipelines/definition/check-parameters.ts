@@ -14,26 +14,29 @@ export function checkGiven(
   given: Readonly<Record<string, unknown>>,
 ): CheckedParameters {
   const declared = new Map(declarations.map((declaration) => [declaration.id, declaration]));
-  const values: CheckedParameters['values'] = {};
+  const values: [string, string | number | boolean][] = [];
   const problems: FieldProblem[] = [];
   const refuse = (id: string, constraint: string, message: string) =>
     problems.push({ field: `parameters.${id}`, constraint, message: `parameters.${id} ${message}` });
-  for (const [id, value] of Object.entries(given)) {
+  const present = new Map(Object.entries(given));
+  for (const [id, value] of present) {
     const declaration = declared.get(id);
     if (!declaration) {
       refuse(id, 'whitelistValidation', 'is no parameter of this pipeline');
       continue;
     }
+    // As if it were not there: clients send null for what has no value.
+    if (value === null) continue;
     const typed = readTyped(declaration.type, value);
     if (!typed) refuse(id, `is${declaration.type}`, `must be ${expectedOf(declaration.type)}`);
     else if (!isAllowed(declaration, typed.text)) {
       refuse(id, 'isIn', `must be one of ${declaration.allowedValues?.join(', ')}`);
-    } else values[id] = nativeValue(typed);
+    } else values.push([id, nativeValue(typed)]);
   }
   for (const { id, required } of declarations) {
-    if (required && !Object.hasOwn(given, id)) refuse(id, 'isDefined', 'is required');
+    if (required && (present.get(id) ?? null) === null) refuse(id, 'isDefined', 'is required');
   }
-  return { values, problems };
+  return { values: Object.fromEntries(values), problems };
 }
 
 /** @param text the one spelling of the value */

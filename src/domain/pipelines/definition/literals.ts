@@ -1,4 +1,4 @@
-import type { TypedValue } from './parameter-types.js';
+import { nativeValue, type TypedValue } from './parameter-types.js';
 import { isSqlPlace, type Place, type SqlPlace } from './placeholder-place.js';
 
 /** How a value is written where it stands. `undefined` is the value of an optional parameter that was not given. */
@@ -43,9 +43,10 @@ function quoted(text: string): string {
 }
 
 /** Whatever could end a text or begin code is written by its code unit: ECMA-262, 12.9.4. */
-function codeLiteral({ type, text }: TypedValue): string {
+function codeLiteral(value: TypedValue): string {
+  const { type, text } = value;
   if (type === 'BOOLEAN') return text;
-  if ((type === 'INTEGER' || type === 'DECIMAL') && String(Number(text)) === text) return `(${text})`;
+  if (typeof nativeValue(value) === 'number') return `(${text})`;
   const escaped = text.replace(
     /[^A-Za-z0-9 ]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,

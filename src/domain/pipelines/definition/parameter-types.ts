@@ -19,7 +19,9 @@ const MAX_TEXT = 10_000;
 /** With a sign, a point, and zeros to spare. */
 const MAX_NUMERAL = 100;
 const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
-const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(Z|[+-]\d\d:\d\d)?$/;
+const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d(?:\.(\d{1,6}))?)?(Z|[+-]\d\d:\d\d)?$/;
+const DECIMAL = /^([+-])?(\d*)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
+const MAX_DIGITS = 38;
 
 const TYPES: Readonly<Record<ParameterType, TypeRule>> = {
   STRING: { expected: 'text of at most 10,000 characters', read: readText },
@@ -47,7 +49,7 @@ export function nativeValue({ type, text }: TypedValue): string | number | boole
   if (type === 'BOOLEAN') return text === 'true';
   if (type !== 'INTEGER' && type !== 'DECIMAL') return text;
   const number = Number(text);
-  return String(number) === text ? number : text;
+  return TYPES[type].read(number) === text ? number : text;
 }
 
 function readText(value: unknown): string | undefined {
@@ -67,13 +69,21 @@ function readInteger(value: unknown): string | undefined {
   return number >= MIN_BIGINT && number <= MAX_BIGINT ? String(number) : undefined;
 }
 
+/** Without an exponent, which 1e-7 has in JSON, and with the zeros behind the point that were written. */
 function readDecimal(value: unknown): string | undefined {
-  const match = /^([+-])?0*(\d*)(?:\.(\d+))?$/.exec(numeralOf(value) ?? '');
+  const match = DECIMAL.exec(numeralOf(value) ?? '');
   if (!match) return undefined;
-  const [text, sign, whole = '', fraction = ''] = match;
-  if (!/\d/.test(text) || whole.length + fraction.length > 38) return undefined;
-  const digits = `${whole || '0'}${fraction === '' ? '' : `.${fraction}`}`;
-  return sign === '-' && /[1-9]/.test(digits) ? `-${digits}` : digits;
+  const [, sign, before = '', behind = '', exponent = '0'] = match;
+  const point = before.length + Number(exponent);
+  if (before + behind === '' || Math.abs(point) > MAX_NUMERAL) return undefined;
+  const digits = (before + behind)
+    .padEnd(point, '0')
+    .padStart(before.length + behind.length - Math.min(point, 0), '0');
+  const whole = digits.slice(0, Math.max(point, 0)).replace(/^0+/, '');
+  const fraction = digits.slice(Math.max(point, 0));
+  if (whole.length + fraction.length > MAX_DIGITS) return undefined;
+  const text = `${whole || '0'}${fraction === '' ? '' : `.${fraction}`}`;
+  return sign === '-' && /[1-9]/.test(digits) ? `-${text}` : text;
 }
 
 function numeralOf(value: unknown): string | undefined {
@@ -96,10 +106,13 @@ function readDate(value: unknown): string | undefined {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value) ? value : undefined;
 }
 
-/** Without an offset it is UTC. */
+/** Without an offset it is UTC. Of milliseconds, or of microseconds, which a Date does not hold. */
 function readTimestamp(value: unknown): string | undefined {
   const match = typeof value === 'string' ? TIMESTAMP.exec(value) : null;
   if (!match || readDate(match[1]) === undefined) return undefined;
-  const instant = new Date(`${match[1]}T${match[2]}${match[3] ?? 'Z'}`);
-  return Number.isNaN(instant.getTime()) ? undefined : instant.toISOString();
+  const [, date, minutes, seconds = '', fraction = '', offset = 'Z'] = match;
+  const instant = new Date(`${date}T${minutes}${seconds}${offset}`);
+  if (Number.isNaN(instant.getTime())) return undefined;
+  const digits = fraction.padEnd(6, '0').replace(/000$/, '');
+  return instant.toISOString().replace(/\.\d+Z$/, `.${digits}Z`);
 }

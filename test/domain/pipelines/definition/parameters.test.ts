@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { compileDefinition } from '../../../../src/domain/pipelines/index.js';
+import { checkParameters, compileDefinition } from '../../../../src/domain/pipelines/index.js';
 import { HEAD } from './definitions.js';
 import { PARAMETERS, VALUES } from './parameter-values.js';
 
@@ -131,5 +131,77 @@ target: { id: z, type: postgres, connection: c, table: "t_{{ env.ANY }}", mode: 
       required: false,
       default: '{{ schedule.date }}',
     });
+  });
+});
+
+describe('a value', () => {
+  it.each([
+    [1e-7, '0.0000001'],
+    ['1.50e3', '1500'],
+    ['-12.5E-3', '(-0.0125)'],
+    ['1e+2', '100'],
+    ['-0e5', '0'],
+    [1e21, '1000000000000000000000'],
+    [1.5e-10, '0.00000000015'],
+    ['0012.340', '12.340'],
+    ['.5', '0.5'],
+  ])('%p of a DECIMAL is %s', (share, literal) => {
+    expect(inSql('params.share', { share })).toBe(literal);
+  });
+
+  it.each(['', '.', 'e5', '1e', '1e38', '1e-39', '1e999', 5e-324, '1e5.5', '0x10', Number.MAX_VALUE])(
+    '%p is no DECIMAL of 38 digits',
+    (share) => expect(() => inSql('params.share', { share })).toThrow(),
+  );
+
+  it.each([
+    ['2026-01-01T10:00:00.123456Z', '2026-01-01 10:00:00.123456'],
+    ['2026-01-01T10:00:00.123000+01:00', '2026-01-01 09:00:00.123'],
+    ['2026-01-01T10:00:00.0001', '2026-01-01 10:00:00.000100'],
+    ['2026-01-01 10:00:59.9', '2026-01-01 10:00:59.900'],
+    ['1969-12-31T23:59:59.999999Z', '1969-12-31 23:59:59.999999'],
+  ])('%s of a TIMESTAMP keeps its microseconds: %s', (since, told) => {
+    expect(inSql('params.since', { since })).toBe(`TIMESTAMP '${told}'`);
+  });
+
+  it('of more than six digits of a second, or of none, is no TIMESTAMP', () => {
+    for (const since of ['2026-01-01T10:00:00.1234567Z', '2026-01-01T10:00:00.Z', '2026-01-01T10:00.5Z'])
+      expect(() => inSql('params.since', { since })).toThrow();
+  });
+
+  it('is kept exactly by a run that holds it as JSON', () => {
+    for (const [id, value, literal] of [
+      ['least', '1000000000000000000', '1000000000000000000'],
+      ['share', 1e21, '1000000000000000000000'],
+      ['share', '0.10', '0.10'],
+      ['share', '12345678901234567890.123', '12345678901234567890.123'],
+    ] as const) {
+      const { definition } = compileDefinition(
+        `${HEAD}${PARAMETERS}source: { id: a, type: inline, rows: [{ n: 1 }] }\ntarget: { id: z, type: file, path: z.csv }`,
+      );
+      const kept = JSON.parse(JSON.stringify(checkParameters(definition, { [id]: value })));
+      expect(inSql(`params.${id}`, kept)).toBe(literal);
+    }
+  });
+
+  it('that is null is one that was not given', () => {
+    expect(inSql('params.tier', { tier: null })).toBe('NULL');
+    expect(inSql('params.least', { least: null })).toBe('(-5)');
+    const { definition } = compileDefinition(
+      `${HEAD}parameters: [{ id: must, type: INTEGER }, { id: may, type: DATE, required: false }]\nsource: { id: a, type: inline, rows: [{ n: 1 }] }\ntarget: { id: z, type: file, path: z.csv }`,
+    );
+    expect(checkParameters(definition, { must: 1, may: null })).toEqual({ must: 1 });
+    expect(() => checkParameters(definition, { must: null })).toThrow('parameters.must is required');
+    expect(() => checkParameters(definition, { must: 1, other: null })).toThrow('other is no parameter');
+  });
+
+  it('may belong to a parameter named like what every object has', () => {
+    const yaml = `${HEAD}parameters: [{ id: constructor, type: STRING, default: x }, { id: __proto__, type: STRING, default: y }]
+source: { id: a, type: inline, rows: [{ c: "{{ params.constructor }}", p: "{{ params.__proto__ }}" }] }
+target: { id: z, type: file, path: z.csv }`;
+    const rows = (params: Record<string, unknown>) =>
+      compileDefinition(yaml, { ...VALUES, params }).graph.tasks[0]?.spec as unknown as { rows: unknown };
+    expect(rows({}).rows).toEqual([{ c: 'x', p: 'y' }]);
+    expect(rows(JSON.parse('{ "constructor": "1", "__proto__": "2" }')).rows).toEqual([{ c: '1', p: '2' }]);
   });
 });
