@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { startTestApp, type TestApp } from '../support/app.js';
+import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Call, caller } from '../support/rest.js';
 import { type Watched, watch } from './watched-run.js';
@@ -11,6 +11,8 @@ export interface RunHouse {
   warehouse: Client;
   /** Of the same database. */
   databaseUrl: string;
+  /** Makes another connection that leads to it. */
+  connect(name: string): Promise<void>;
   createPipeline(yamlDefinition: string, more?: object): Promise<string>;
   /** Starts a run and gives its id. */
   start(pipelineId: string, body?: object): Promise<string>;
@@ -18,19 +20,25 @@ export interface RunHouse {
   close(): Promise<void>;
 }
 
-export async function openRunHouse(env: Record<string, string> = {}): Promise<RunHouse> {
-  const app = await startTestApp(env);
+export async function openRunHouse(
+  env: Record<string, string> = {},
+  options: TestAppOptions = {},
+): Promise<RunHouse> {
+  const app = await startTestApp(env, options);
   const database: TestDatabase = await createTestDatabase();
   const credential = await app.platform('demo-engineer');
   const engineer = caller(app.url, credential);
   const { hostname, port, pathname, username, password } = new URL(database.url);
-  const { status } = await engineer('POST', '/api/v1/connections', {
-    name: 'warehouse',
-    type: 'postgres',
-    config: { host: hostname, port: Number(port), database: pathname.slice(1) },
-    credentials: { username: decodeURIComponent(username), password: decodeURIComponent(password) },
-  });
-  if (status !== 201) throw new Error(`connection not created: ${status}`);
+  const connect = async (name: string) => {
+    const { status } = await engineer('POST', '/api/v1/connections', {
+      name,
+      type: 'postgres',
+      config: { host: hostname, port: Number(port), database: pathname.slice(1) },
+      credentials: { username: decodeURIComponent(username), password: decodeURIComponent(password) },
+    });
+    if (status !== 201) throw new Error(`connection not created: ${status}`);
+  };
+  await connect('warehouse');
   const warehouse = new Client({ connectionString: database.url });
   await warehouse.connect();
   return {
@@ -38,6 +46,7 @@ export async function openRunHouse(env: Record<string, string> = {}): Promise<Ru
     engineer,
     warehouse,
     databaseUrl: database.url,
+    connect,
     async createPipeline(yamlDefinition, more = {}) {
       const { body } = await engineer('POST', '/api/v1/pipelines', { name: 'p', yamlDefinition, ...more });
       return body.id;

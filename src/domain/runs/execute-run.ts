@@ -137,6 +137,7 @@ async function executeGraph(
   const done = await finishedUnits(runDirectory(config, run.id), units, progress);
   await recorder.record({
     state: 'RUNNING',
+    engine: engine.kind,
     pipelineStatus: 'RUNNING',
     messages: [{ type: 'run', body: { status: 'RUNNING' } }],
   });

@@ -3,7 +3,7 @@ import type { WakeChannel } from '../../context.js';
 import type { ResultColumn } from '../../engines/engine.js';
 import type { PipelineStatus } from '../../entities/pipelines/pipeline.js';
 import type { RunHealing } from '../../entities/runs/run.js';
-import type { RunState, RunTaskStatus } from '../../entities/runs/run-enums.js';
+import type { RunEngine, RunState, RunTaskStatus } from '../../entities/runs/run-enums.js';
 import type { RunTaskCheck } from '../../entities/runs/run-task.js';
 import { runTopic } from '../../events/run-topics.js';
 import { isNewestRun } from './newest-run.js';
@@ -28,6 +28,7 @@ export interface TaskChange {
 
 export interface JournalEntry {
   state?: RunState;
+  engine?: RunEngine;
   error?: string;
   rowsRead?: number;
   rowsWritten?: number;
@@ -56,6 +57,7 @@ WITH held AS (
   UPDATE "run" SET
     "last_seq" = "last_seq" + jsonb_array_length($3::jsonb),
     "state" = coalesce($5::text, "state"),
+    "engine" = coalesce($15::text, "engine"),
     "error" = coalesce($6::text, "error"),
     "rows_read" = "rows_read" + $7::bigint,
     "rows_written" = "rows_written" + $8::bigint,
@@ -133,6 +135,7 @@ export function createRunJournal(options: {
           entry.pipelineStatus ?? null,
           JSON.stringify(entry.watermarkSources ?? {}),
           tasks.some(({ status }) => status === 'SUCCESS'),
+          entry.engine ?? null,
         ],
       });
       if (result.rowCount === 0) throw new LeaseLost(`run ${runId} is not ours any more`);

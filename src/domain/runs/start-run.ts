@@ -5,6 +5,7 @@ import type { Run } from '../../entities/runs/run.js';
 import { DEFAULT_PRIORITY, RUN_PRIORITIES, type RunPriority } from '../../entities/runs/run-enums.js';
 import { checkParameters, compileDefinition, requireRunnable } from '../pipelines/index.js';
 import { findInWorkspace } from '../workspace-resource.js';
+import { expectedEngine } from './expected-engine.js';
 import { startInTurn } from './start-in-turn.js';
 import { watermarkSources } from './watermarks.js';
 import { writeRun } from './write-run.js';
@@ -33,7 +34,8 @@ export async function startRun(context: RequestContext, pipelineId: string, inpu
     });
     requireRunnable(pipeline);
     const yamlDefinition = input.yamlDefinition ?? pipeline.yamlDefinition;
-    const { definition, graph } = compileDefinition(yamlDefinition);
+    const compiled = compileDefinition(yamlDefinition);
+    const { definition, graph } = compiled;
     const parameters = checkParameters(definition, input.parameters ?? {});
     const { organizationId, workspaceId, version: pipelineVersion } = pipeline;
     return writeRun(
@@ -46,7 +48,7 @@ export async function startRun(context: RequestContext, pipelineId: string, inpu
         pipelineVersion,
         yamlDefinition,
         parameters,
-        engine: graph.engine,
+        engine: await expectedEngine(context, unit.em, pipeline, compiled, { yamlDefinition, parameters }),
         priority: input.priority ? RUN_PRIORITIES.indexOf(input.priority) : DEFAULT_PRIORITY,
         // A definition that counts for one run alone begins where it says, and moves nothing.
         isExclusive:
