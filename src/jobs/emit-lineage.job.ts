@@ -5,9 +5,11 @@ import { defineJob } from './define-job.js';
 export const emitLineageJob = defineJob({
   name: EMIT_LINEAGE,
   payload: z.strictObject({ runId: z.uuid() }),
+  // They wait in turn for one thread; mails and runs are not to wait with them.
+  concurrency: 2,
   lockLifetimeMs: 10_000,
-  async run({ runId }, { services }) {
-    await emitRunEvents(services, runId);
+  async run({ runId }, { services, signal }) {
+    await emitRunEvents(services, runId, signal);
     if (services.config.openlineageUrl !== undefined) await services.jobs.enqueue(POST_LINEAGE, {});
   },
 });

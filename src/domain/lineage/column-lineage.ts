@@ -18,6 +18,7 @@ export type ColumnLineage = ReadonlyMap<string, readonly InputField[]>;
 /**
  * For each task, which columns of which datasets each column of its result was made from. `columns` are the results'
  * columns as the run saw them; a task without them ends the trace. Tasks are in topological order.
+ * @throws RangeError when a task's SQL is too large to be tried
  */
 export async function traceColumns(
   tasks: readonly Task[],
@@ -71,7 +72,8 @@ type Columns = ReadonlyMap<string, readonly ResultColumn[]>;
 type Origins = ReadonlyMap<string, readonly Origin[]>;
 
 async function originsOf(task: Task, columns: Columns): Promise<Origins> {
-  const { spec, inputs } = task;
+  const { id, spec, inputs } = task;
+  const width = columns.get(id)?.length ?? 1;
   const [input = ''] = inputs;
   const names = (columns.get(input) ?? []).map(({ name }) => name);
   const each = (change: (name: string) => Partial<Origin> & { as?: string }): Origins =>
@@ -99,10 +101,10 @@ async function originsOf(task: Task, columns: Columns): Promise<Origins> {
       const measures = Object.entries(spec.measures).map(([name, sql]) => `(${sql}\n) AS ${quoted(name)}`);
       const grouping = groups.length > 0 ? ` GROUP BY ${groups.join(', ')}` : '';
       const sql = `SELECT ${[...groups, ...measures].join(', ')} FROM ${quoted(input)}${grouping}`;
-      return aggregated(await sqlOrigins(sql, inputs, columns), new Set(spec.groupBy));
+      return aggregated(await sqlOrigins(sql, inputs, columns, width), new Set(spec.groupBy));
     }
     case 'sql':
-      return sqlOrigins(spec.sql, inputs, columns);
+      return sqlOrigins(spec.sql, inputs, columns, width);
     // What a function in JavaScript made a column from, nobody can tell from its text.
     case 'javascript':
       return new Map();

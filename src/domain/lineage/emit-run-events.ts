@@ -2,15 +2,20 @@ import type { Pool } from 'pg';
 import type { Services } from '../../context.js';
 import { nativePool, nativeTypes } from '../../database/native-pool.js';
 import type { ConnectionTarget, ResultColumn } from '../../engines/engine.js';
+import type { LineageEventType } from '../../entities/lineage/lineage-event.js';
 import type { RunState } from '../../entities/runs/run-enums.js';
 import { AppError } from '../../errors.js';
 import { connectionTarget } from '../connections/index.js';
 import type { Task } from '../pipelines/index.js';
 import { bindRun, EMIT_LINEAGE } from '../runs/index.js';
-import { type LineageRun, runEvents, type TaskFacts } from './run-events.js';
+import { type LineageRun, type LineageSources, runEvents, type TaskFacts } from './run-events.js';
+import { traceThread } from './trace-thread.js';
+
+const END_TYPES: ReadonlySet<LineageEventType> = new Set(['COMPLETE', 'FAIL', 'ABORT']);
 
 const RUN = `
 SELECT run.*, pipeline."name" AS "pipeline_name", workspace."slug" AS "workspace_slug",
+  ARRAY(SELECT "event_type" FROM "lineage_event" WHERE "run_id" = run."id") AS "told",
   coalesce((SELECT jsonb_agg(to_jsonb(task) ORDER BY task."position") FROM "run_task" task WHERE task."run_id" = run."id"), '[]') AS "tasks"
 FROM "run" JOIN "pipeline" ON pipeline."id" = run."pipeline_id" JOIN "workspace" ON workspace."id" = run."workspace_id"
 WHERE run."id" = $1 AND run."started_at" IS NOT NULL`;
@@ -30,24 +35,29 @@ interface RunRow {
   started_at: Date;
   logical_time: Date | null;
   finished_at: Date | null;
+  told: LineageEventType[];
   tasks: { task_id: string; columns: ResultColumn[] | null; rows: number | null; bytes: number | null }[];
 }
 
+/** RUNNING is not kept behind the end: the run's row is locked, so that it cannot end meanwhile. */
 const KEEP = `
+WITH run AS (SELECT "finished_at" FROM "run" WHERE "id" = $3 FOR SHARE)
 INSERT INTO "lineage_event" ("organization_id", "workspace_id", "run_id", "event_type", "event_time", "event", "posted_at")
 SELECT $1, $2, $3, event."eventType", event."eventTime", event."event", $5::timestamptz
-FROM jsonb_to_recordset($4::jsonb) AS event ("eventType" text, "eventTime" timestamptz, "event" jsonb)
+FROM run, jsonb_to_recordset($4::jsonb) AS event ("eventType" text, "eventTime" timestamptz, "event" jsonb)
+WHERE event."eventType" <> 'RUNNING' OR run."finished_at" IS NULL
 ON CONFLICT ("run_id", "event_type") DO NOTHING`;
 
 /**
- * Keeps the OpenLineage events of a run as far as it has come; said again, nothing is added. They are made from what
- * the run left in the database, so a run is never slower for them and a crash loses none.
+ * Keeps the OpenLineage events of a run as far as it has come; said again, nothing is added or worked out. They are made
+ * from what the run left in the database, so a run is never slower for them and a crash loses none.
  */
-export async function emitRunEvents(services: Services, runId: string): Promise<void> {
+export async function emitRunEvents(services: Services, runId: string, signal: AbortSignal): Promise<void> {
+  const now = services.now();
   const pool = await nativePool(services.orm);
   const { rows } = await pool.query<RunRow>({ text: RUN, values: [runId], types: nativeTypes });
   const [row] = rows;
-  if (!row) return;
+  if (!row || isAllTold(row)) return;
   const tasks = tasksOf(services, row);
   const connections = await targetsOf(services, row, tasks);
   const facts = new Map(
@@ -59,7 +69,11 @@ export async function emitRunEvents(services: Services, runId: string): Promise<
     facts,
     connections,
     filesBase: `${services.config.dataDir}/files`,
+    told: new Set(row.told),
+    trace: (...work) => traceWithinBounds(services, runId, work, signal),
+    now,
   });
+  if (events.length === 0) return;
   const nobodyWaits = services.config.openlineageUrl === undefined ? services.now() : null;
   await pool.query(KEEP, [
     row.organization_id,
@@ -68,6 +82,30 @@ export async function emitRunEvents(services: Services, runId: string): Promise<
     JSON.stringify(events),
     nobodyWaits,
   ]);
+}
+
+function isAllTold({ told, finished_at }: RunRow): boolean {
+  return finished_at !== null && told.includes('START') && told.some((type) => END_TYPES.has(type));
+}
+
+/** What is beyond the bounds is left out of the event, which is kept all the same: so it is tried and told of once. */
+async function traceWithinBounds(
+  { log }: Services,
+  runId: string,
+  [tasks, columns, datasets]: Parameters<LineageSources['trace']>,
+  signal: AbortSignal,
+): ReturnType<LineageSources['trace']> {
+  const left = (reason: string) => {
+    log.warn({ runId, reason }, 'column lineage of the run left out');
+    return undefined;
+  };
+  try {
+    const answer = await traceThread.run({ tasks, columns, datasets }, signal);
+    return 'tooLarge' in answer ? left(answer.tooLarge) : answer;
+  } catch (error) {
+    signal.throwIfAborted();
+    return left(error instanceof Error ? error.message : String(error));
+  }
 }
 
 function runOf(row: RunRow): LineageRun {

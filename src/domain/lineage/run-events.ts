@@ -3,7 +3,7 @@ import type { LineageEventType } from '../../entities/lineage/lineage-event.js';
 import type { RunState } from '../../entities/runs/run-enums.js';
 import { maskText } from '../../masking/mask-text.js';
 import type { Task } from '../pipelines/index.js';
-import { type ColumnLineage, type InputField, traceColumns } from './column-lineage.js';
+import type { ColumnLineage, InputField } from './column-lineage.js';
 import { type DatasetId, datasetOf, sourceUri } from './dataset-name.js';
 
 const PRODUCER = 'https://opsgraph.dev/opsgraph';
@@ -36,6 +36,15 @@ export interface LineageSources {
   /** By the names that tasks give. */
   connections: ReadonlyMap<string, ConnectionTarget>;
   filesBase: string;
+  /** Of what was kept before. */
+  told: ReadonlySet<LineageEventType>;
+  /** Where the columns of the targets come from; undefined when that is beyond all bounds. */
+  trace(
+    tasks: readonly Task[],
+    columns: ReadonlyMap<string, readonly ResultColumn[]>,
+    datasets: ReadonlyMap<string, DatasetId>,
+  ): Promise<ReadonlyMap<string, ColumnLineage> | undefined>;
+  now: Date;
 }
 
 export interface RunLineageEvent {
@@ -50,13 +59,26 @@ const endings: Partial<Record<RunState, LineageEventType>> = {
   CANCELLED: 'ABORT',
 };
 
-/** What is to be said of a run so far: that it started, and how it ended. OpenLineage 2-0-2, RunEvent. */
+/**
+ * What is to be said of a run so far that was not said yet: that it started, what it reads once that is known, and how
+ * it ended. OpenLineage 2-0-2, RunEvent.
+ */
 export async function runEvents(sources: LineageSources): Promise<RunLineageEvent[]> {
-  const { run } = sources;
-  const start = runEvent(sources, 'START', run.startedAt, { inputs: [], outputs: [] });
+  const { run, told, tasks, facts } = sources;
+  const events: RunLineageEvent[] = [];
+  if (!told.has('START')) {
+    events.push(runEvent(sources, 'START', run.startedAt, { inputs: [], outputs: [] }));
+  }
   const ending = endings[run.state];
-  if (ending === undefined || run.finishedAt === null) return [start];
-  return [start, runEvent(sources, ending, run.finishedAt, await datasets(sources))];
+  if (ending !== undefined && run.finishedAt !== null) {
+    if (told.has(ending)) return events;
+    const ids = datasetIds(sources);
+    const traced = await sources.trace(tasks, columnsOf(facts), ids);
+    return [...events, runEvent(sources, ending, run.finishedAt, datasets(sources, ids, traced))];
+  }
+  const reads = tasks.some(({ id, kind }) => kind === 'source' && facts.get(id)?.columns.length);
+  if (!reads || told.has('RUNNING')) return events;
+  return [...events, runEvent(sources, 'RUNNING', sources.now, datasets(sources, datasetIds(sources)))];
 }
 
 interface Datasets {
@@ -102,14 +124,24 @@ function runEvent(
   };
 }
 
-async function datasets({ tasks, facts, connections, filesBase }: LineageSources): Promise<Datasets> {
+function datasetIds({ tasks, connections, filesBase }: LineageSources): Map<string, DatasetId> {
   const ids = new Map<string, DatasetId>();
   for (const task of tasks) {
     const dataset = datasetOf(task, connections.get(connectionOf(task) ?? ''), filesBase);
     if (dataset) ids.set(task.id, dataset);
   }
-  const columns = new Map([...facts].map(([id, known]) => [id, known.columns]));
-  const traced = await traceColumns(tasks, columns, ids);
+  return ids;
+}
+
+function columnsOf(facts: LineageSources['facts']): ReadonlyMap<string, readonly ResultColumn[]> {
+  return new Map([...facts].map(([id, known]) => [id, known.columns]));
+}
+
+function datasets(
+  { tasks, facts }: LineageSources,
+  ids: ReadonlyMap<string, DatasetId>,
+  traced: ReadonlyMap<string, ColumnLineage> = new Map(),
+): Datasets {
   const described = (kind: Task['kind'], more: (task: Task) => object) =>
     tasks.flatMap((task) => {
       const dataset = ids.get(task.id);

@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { EventEmitter } from 'node:events';
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { compiledModule } from '../../compiled-module.js';
 import { EngineError } from '../engine-error.js';
 import type { FromChild, ToChild } from './messages.js';
 import type { FromNursery, ToNursery } from './nursery-messages.js';
@@ -111,13 +110,10 @@ export function startChild(directory: string): NurseryChild {
   return nursery.start(directory);
 }
 
-/** A compiled module. This one may itself be source under test or part of a bundle, so the way leads up to the package. */
 function compiled(name: string): string {
-  for (let directory = import.meta.dirname; ; directory = dirname(directory)) {
-    const entry = join(directory, 'dist/engines/batch', name);
-    if (existsSync(entry)) return entry;
-    if (directory === dirname(directory)) {
-      throw new EngineError('INTERNAL', `dist/engines/batch/${name} is missing: run "npm run build" first.`);
-    }
+  try {
+    return compiledModule(`engines/batch/${name}`);
+  } catch (cause) {
+    throw new EngineError('INTERNAL', cause instanceof Error ? cause.message : String(cause), { cause });
   }
 }
