@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Services } from '../../src/context.js';
-import { sweepLineage } from '../../src/domain/lineage/index.js';
+import { emitRunEvents, sweepLineage } from '../../src/domain/lineage/index.js';
+import { createLogger } from '../../src/logger.js';
 import { eventually } from '../support/eventually.js';
 import { openRunHouse, type RunHouse } from './run-house.js';
 
@@ -32,9 +34,14 @@ afterAll(async () => {
   collector.close();
 });
 
+async function toldOf(runId: string) {
+  return (await house.engineer('GET', `/api/v1/lineage/events?runId=${runId}`)).body;
+}
+
 /** START, and how it ended. */
 async function eventsOf(runId: string) {
-  const read = async () => (await house.engineer('GET', `/api/v1/lineage/events?runId=${runId}`)).body;
+  const read = async () =>
+    (await toldOf(runId)).filter(({ eventType }: { eventType: string }) => eventType !== 'RUNNING');
   await eventually(async () => (await read()).length === 2);
   return read();
 }
@@ -105,8 +112,77 @@ target: { id: t, type: postgres, connection: warehouse, table: public.sums, mode
     ],
   });
   const typesOf = () => posted.filter(({ run }) => run.runId === runId).map(({ eventType }) => eventType);
-  await eventually(() => typesOf().length === 2);
-  expect(typesOf()).toEqual(['START', 'COMPLETE']);
+  await eventually(() => typesOf().includes('COMPLETE'));
+  expect(typesOf().filter((type) => type !== 'RUNNING')).toEqual(['START', 'COMPLETE']);
+});
+
+it('says once what a run reads, as soon as that is known and more is to come', async () => {
+  const runId = await house.start(
+    await house.createPipeline(`
+apiVersion: v1
+name: under-way
+source: { id: read, type: postgres, connection: warehouse, query: "SELECT 1 AS one" }
+transformations:
+  - { id: first, type: javascript, inputs: [read], code: "export default (row) => row" }
+  - { id: b, type: sql, inputs: [first], sql: "SELECT count(*) AS n FROM range(1000000000000) AS r (i), first WHERE i % 3 = 1" }
+target: { id: t, type: file, path: under-way.csv }
+`),
+  );
+  await eventually(async () => (await toldOf(runId)).length === 2);
+  const [, { event: running, eventTime }] = await toldOf(runId);
+  expect(running).toMatchObject({
+    eventType: 'RUNNING',
+    eventTime,
+    run: { runId },
+    inputs: [{ facets: { schema: { fields: [{ name: 'one', type: 'INTEGER' }] } } }],
+    outputs: [{ namespace: 'file' }],
+  });
+  expect(running.outputs[0].facets).not.toHaveProperty('columnLineage');
+  await house.engineer('POST', `/api/v1/runs/${runId}/cancel`);
+  await house.watch(runId).closed;
+  const types = async () => (await toldOf(runId)).map(({ eventType }: { eventType: string }) => eventType);
+  await eventually(async () => (await types()).includes('ABORT'));
+  await emitRunEvents(house.app.services, runId, new AbortController().signal);
+  expect(await types()).toEqual(['START', 'RUNNING', 'ABORT']);
+});
+
+it('answers while it looks where columns come from, leaves out what is beyond all bounds, and tries that once', async () => {
+  const lines: { msg: string; reason?: string; runId?: string }[] = [];
+  const log = createLogger(
+    { logLevel: 'warn' },
+    { write: (line: string) => void lines.push(JSON.parse(line)) },
+  );
+  const other = await openRunHouse({}, { log });
+  try {
+    const delays = monitorEventLoopDelay();
+    delays.enable();
+    const runId = await other.start(
+      await other.createPipeline(`
+apiVersion: v1
+name: unions
+source: { id: a, type: inline, rows: [{ x: 1 }] }
+transformations: { id: b, type: sql, inputs: [a], sql: "${Array(300).fill('SELECT x FROM a').join(' UNION ALL ')}" }
+target: { id: t, type: file, path: unions.csv }
+`),
+    );
+    const told = async () => (await other.engineer('GET', `/api/v1/lineage/events?runId=${runId}`)).body;
+    const last = async () => (await told()).at(-1);
+    await eventually(async () => (await last())?.eventType === 'COMPLETE');
+    delays.disable();
+    expect(delays.max / 1e6).toBeLessThan(1_000);
+    const [output] = (await last()).event.outputs;
+    expect(output).toMatchObject({
+      facets: { schema: { fields: [{ name: 'x' }] } },
+      outputFacets: { outputStatistics: { rowCount: 300 } },
+    });
+    expect(output.facets).not.toHaveProperty('columnLineage');
+    await emitRunEvents(other.app.services, runId, new AbortController().signal);
+    expect(lines.filter(({ msg }) => msg === 'column lineage of the run left out')).toMatchObject([
+      { runId, reason: 'SQL of 300 SELECTs, 1 columns wide' },
+    ]);
+  } finally {
+    await other.close();
+  }
 });
 
 it('says why a run failed, and which run one retries', async () => {

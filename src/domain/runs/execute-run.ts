@@ -143,7 +143,19 @@ async function executeGraph(
   });
   const session = await engine.open(sessionOptions(services, run, units, recorder));
   try {
-    return await runTasks({ run, definition, graph, units, session, recorder, done, progress, signal });
+    const onFirstDone = () => void tellLineage(services, run.id);
+    return await runTasks({
+      run,
+      definition,
+      graph,
+      units,
+      session,
+      recorder,
+      done,
+      progress,
+      signal,
+      onFirstDone,
+    });
   } finally {
     await session.close();
   }

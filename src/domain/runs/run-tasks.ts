@@ -1,4 +1,3 @@
-import type { TaskGraph } from '../pipelines/index.js';
 import { type AttemptOptions, attemptUnit, changes, type TaskFailure } from './attempt-unit.js';
 import { markUnstarted, type RunUnit, readyUnits, type Statuses } from './run-units.js';
 
@@ -6,10 +5,11 @@ import { markUnstarted, type RunUnit, readyUnits, type Statuses } from './run-un
 const PARALLEL_UNITS = 8;
 
 export interface RunTasksOptions extends AttemptOptions {
-  graph: TaskGraph;
   units: readonly RunUnit[];
   /** Ids of the units an earlier worker finished. */
   done: ReadonlySet<string>;
+  /** Told of the first that is done here, when more are to come. */
+  onFirstDone(): void;
 }
 
 /**
@@ -29,13 +29,19 @@ export async function runTasks(options: RunTasksOptions): Promise<TaskFailure[]>
   for (const { taskId } of failures) statuses.set(taskId, 'FAILED');
   const running = new Map<string, Promise<void>>();
   let broken: unknown;
+  let isFirst = true;
+  const onDone = (unit: RunUnit) => {
+    set(unit, 'SUCCESS');
+    if (isFirst && units.some(({ id }) => statuses.get(id) !== 'SUCCESS')) options.onFirstDone();
+    isFirst = false;
+  };
 
   const start = (unit: RunUnit) => {
     set(unit, 'RUNNING');
     const settled = attemptUnit(options, unit)
       .then((failure) => {
-        set(unit, failure ? 'PENDING' : 'SUCCESS');
-        if (!failure) return;
+        if (!failure) return onDone(unit);
+        set(unit, 'PENDING');
         statuses.set(failure.taskId, 'FAILED');
         failures.push(failure);
       })
