@@ -6,6 +6,7 @@ import type { Item } from './read-items.js';
 import type { YamlText } from './yaml-text.js';
 
 export interface EngineChoice {
+  requested: RequestedEngine;
   engine: EngineKind;
   /** Why it cannot run these tasks, each at the place that is at fault; none when it can. */
   obstacles: readonly Obstacle[];
@@ -60,7 +61,7 @@ export function chooseEngine(
     requested === 'AUTO' ? fits(considered) : engine === requested,
   );
   if (!rule) throw new Error(`no rule for the engine ${requested}`);
-  return { engine: rule.engine, obstacles: rule.obstacles(considered), notPushedDown };
+  return { requested, engine: rule.engine, obstacles: rule.obstacles(considered), notPushedDown };
 }
 
 /** Source types that never end; none is built yet. */

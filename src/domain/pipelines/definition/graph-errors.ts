@@ -1,12 +1,26 @@
 import { dependenciesOf } from './compile-graph.js';
 import type { DefinitionError } from './pipeline-definition.js';
 import type { Item } from './read-items.js';
+import { sharedFiles } from './shared-targets.js';
 import { orderTasks } from './task-order.js';
 import type { YamlText } from './yaml-text.js';
 
 /** What the schema cannot say about the tasks together: names, references, cycles. */
 export function graphErrors(items: readonly Item[], text: YamlText): DefinitionError[] {
-  return [...duplicateIds(items, text), ...badReferences(items, text), ...cycles(items, text)];
+  return [
+    ...duplicateIds(items, text),
+    ...badReferences(items, text),
+    ...cycles(items, text),
+    ...overwrittenFiles(items, text),
+  ];
+}
+
+function overwrittenFiles(items: readonly Item[], text: YamlText): DefinitionError[] {
+  return sharedFiles(items).map(({ first, second }) => {
+    const { line } = text.error('', first.path);
+    const message = `"${second.id}" overwrites the file of "${first.id}" (line ${line}): only the last one's rows would be left.`;
+    return text.error(message, [...second.path, 'path']);
+  });
 }
 
 /** SQL knows tables without regard to case, and a result file is named by the id. */

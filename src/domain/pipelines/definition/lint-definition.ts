@@ -1,8 +1,9 @@
-import { type EngineChoice, requestedEngine } from './choose-engine.js';
+import type { EngineChoice } from './choose-engine.js';
 import type { DefinitionWarning, ParameterDeclaration } from './pipeline-definition.js';
 import type { PlaceholderUse } from './placeholder-errors.js';
 import type { WrittenCheck } from './quality-checks.js';
 import type { Item } from './read-items.js';
+import { replaces, sharedTables } from './shared-targets.js';
 import type { YamlText } from './yaml-text.js';
 
 /** A definition without errors, in its parts. */
@@ -107,9 +108,7 @@ const RULES: readonly Rule[] = [
     find: ({ items }) => {
       const incremental = items.filter(({ value }) => value['incremental'] !== undefined);
       return items
-        .filter(
-          ({ kind, value }) => kind === 'target' && (value['mode'] === 'OVERWRITE' || isPlainMerge(value)),
-        )
+        .filter((item) => item.kind === 'target' && replaces(item))
         .filter((target) => incremental.some(({ id }) => ancestors(target, items).has(id)))
         .map(({ id, path }) => ({
           message: `"${id}" keeps only what the run read, and an incremental source reads only what is new.`,
@@ -118,9 +117,43 @@ const RULES: readonly Rule[] = [
     },
   },
   {
+    name: 'shared-table',
+    find: ({ text, items }) =>
+      sharedTables(items).map(({ first, second }) => ({
+        message: `"${second.id}" and "${first.id}" (line ${text.error('', first.path).line}) write one table, which one of them makes what it read itself: not all of both is left.`,
+        path: [...second.path, 'table'],
+      })),
+  },
+  {
+    name: 'targets-apart',
+    find: ({ items, choice: { engine } }) => {
+      const [first, second] = items.filter((item) => 'table' in item.value && replaces(item));
+      if (engine !== 'BATCH' || !first || !second) return [];
+      const message = `Each table is replaced whole or not at all, but not all together: where "${second.id}" fails, "${first.id}" may be new already.`;
+      return [{ message, path: second.path }];
+    },
+  },
+  {
+    name: 'unread-input',
+    find: ({ items }) =>
+      items.flatMap(({ id, value, inputs, dependsOn }) => {
+        const { sql } = value;
+        // What "dependsOn" alone names may be there for the order.
+        const isOrder = value['inputs'] === undefined && dependsOn.length > 0;
+        if (value['type'] !== 'sql' || typeof sql !== 'string' || isOrder) return [];
+        const named = sql.toLowerCase();
+        return inputs
+          .filter((input) => !named.includes(input.id.toLowerCase()))
+          .map((input) => ({
+            message: `The SQL of "${id}" does not name its input "${input.id}".`,
+            path: input.path,
+          }));
+      }),
+  },
+  {
     name: 'dialect-by-auto',
-    find: ({ text, items, choice }) => {
-      if (choice.engine !== 'JDBC' || requestedEngine(text) !== 'AUTO') return [];
+    find: ({ items, choice: { engine, requested } }) => {
+      if (engine !== 'JDBC' || requested !== 'AUTO') return [];
       const database = items.some(({ value }) => value['type'] === 'mysql') ? 'MySQL' : 'PostgreSQL';
       return items
         .filter(({ kind, value }) => kind === 'transformation' && SQL_OF_AUTHOR.has(String(value['type'])))
@@ -133,10 +166,9 @@ const RULES: readonly Rule[] = [
   },
   {
     name: 'not-pushed-down',
-    find: ({ text, items, choice: { engine, notPushedDown } }) => {
+    find: ({ items, choice: { requested, engine, notPushedDown } }) => {
       const [obstacle] = notPushedDown;
-      if (engine !== 'BATCH' || requestedEngine(text) !== 'AUTO' || !obstacle || !isOnOneDatabase(items))
-        return [];
+      if (engine !== 'BATCH' || requested !== 'AUTO' || !obstacle || !isOnOneDatabase(items)) return [];
       const { why, path, key } = obstacle;
       const message = `All data is on one connection, and still AUTO means BATCH, not JDBC: ${why} "engine: BATCH" says that it is meant.`;
       return [{ message, path, ...(key !== undefined && { key }) }];
@@ -201,10 +233,6 @@ function isOnOneDatabase(items: readonly Item[]): boolean {
 
 function keyedTargets(items: readonly Item[]): Item[] {
   return items.filter(({ kind, value }) => kind === 'target' && value['keys'] !== undefined);
-}
-
-function isPlainMerge(value: Item['value']): boolean {
-  return value['mode'] === 'MERGE' && value['deleteWhen'] === undefined;
 }
 
 /** Ids of everything a task reads, directly or not. */

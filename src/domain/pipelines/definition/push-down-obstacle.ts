@@ -57,8 +57,10 @@ function obstaclesAt({ id, kind, path, value }: Item, checks: readonly WrittenCh
 }
 
 function betweenDatasets(items: readonly Item[]): Obstacle[] {
-  const datasets = items.flatMap(({ id, path, value: { type, connection } }) =>
-    typeof connection === 'string' ? [{ id, path, type, name: connection }] : [],
+  const datasets = items.flatMap(({ id, kind, path, value: { type, connection } }) =>
+    typeof connection === 'string' && PUSHED_DOWN.has(`${kind}:${type}`)
+      ? [{ id, path, type, name: connection }]
+      : [],
   );
   const [first] = datasets;
   if (!first) return [];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { parseDefinition } from '../../../../src/domain/pipelines/definition/index.js';
 import { HEAD, refused, SMALL } from './definitions.js';
 
 describe('errors of a definition', () => {
@@ -166,5 +167,31 @@ target: {id: out, type: postgres, connection: w, table: "a.b.c", mode: MERGE, in
 
   it('are at most a hundred', () => {
     expect(refused(`${HEAD}tasks: [${'1,'.repeat(500)}]`)).toHaveLength(100);
+  });
+});
+
+describe('two targets that overwrite one file', () => {
+  const twice = (first: string, second: string) => `${HEAD}source: { id: a, type: inline, rows: [{ n: 1 }] }
+target:
+  - { id: y, type: file, ${first} }
+  - { id: z, type: file, ${second} }`;
+
+  it.each(['path: out.csv', 'connection: lake, path: out.csv', 'path: "{{ schedule.date }}.csv"'])(
+    'are refused: %s',
+    (place) => {
+      expect(refused(twice(place, `mode: OVERWRITE, ${place}`))).toEqual([
+        expect.stringMatching(
+          /^6:\d+ target\[1\]\.path: "z" overwrites the file of "y" \(line 5\): only the last one's rows would be left\.$/,
+        ),
+      ]);
+    },
+  );
+
+  it.each([
+    ['path: out.csv', 'path: other.csv'],
+    ['path: out.csv', 'connection: lake, path: out.csv'],
+    ['path: out, format: csv, mode: APPEND', 'path: out, format: csv, mode: APPEND'],
+  ])('are not, where they are two or add: %s, %s', (first, second) => {
+    expect(parseDefinition(twice(first, second)).ok).toBe(true);
   });
 });

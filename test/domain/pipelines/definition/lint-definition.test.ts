@@ -43,6 +43,7 @@ target:
      "14:39 unknown-connection target[1].connection: There is no connection "dwh" in the workspace.",
      "14:54 append-of-incremental target[1].mode: "v" appends what an incremental source reads: a row that changed is there twice. UPSERT with keys keeps one.",
      "15:5 incremental-overwrite target[2]: "w" keeps only what the run read, and an incremental source reads only what is new.",
+     "15:51 shared-table target[2].table: "w" and "u" (line 13) write one table, which one of them makes what it read itself: not all of both is left.",
    ]
   `);
 });
@@ -62,4 +63,63 @@ it('a graph without a target, or without an end in time, is one that does nothin
 
 it('nobody who does not ask is warned', () => {
   expect(parseDefinition(SMALL)).toMatchObject({ ok: true, warnings: [] });
+});
+
+const HALVES = `${HEAD}timeout: PT1M
+source: [{ id: a, type: inline, rows: [{ n: 1 }] }, { id: b, type: inline, rows: [{ n: 2 }] }]
+target:
+`;
+const into = (id: string, input: string, rest: string) =>
+  `  - { id: ${id}, type: mysql, connection: erp, input: ${input}, ${rest} }\n`;
+
+it('two targets of one table are told when one takes away what the other wrote', () => {
+  const shared = (first: string, second: string) =>
+    warnings(HALVES + into('y', 'a', first) + into('z', 'b', second)).filter((told) =>
+      told.includes('shared-table'),
+    );
+  const overwrite = 'table: t, mode: OVERWRITE';
+  const append = 'table: t, mode: APPEND';
+  const told = [
+    '7:61 shared-table target[1].table: "z" and "y" (line 6) write one table, which one of them makes what it read itself: not all of both is left.',
+  ];
+  expect(shared(overwrite, overwrite)).toEqual(told);
+  expect(shared(append, overwrite)).toEqual(told);
+  expect(shared(overwrite, append)).toEqual(told);
+  expect(shared(append, 'table: t, mode: MERGE, keys: [n]')).toEqual(told);
+  expect(shared(overwrite, `${overwrite}, dependsOn: [y]`)).toEqual(told);
+  expect(shared(overwrite, `${append}, dependsOn: [y]`)).toEqual([]);
+  expect(shared(append, append)).toEqual([]);
+  expect(shared(append, 'table: t, mode: MERGE, keys: [n], deleteWhen: gone')).toEqual([]);
+  expect(shared(overwrite, 'table: u, mode: OVERWRITE')).toEqual([]);
+});
+
+it('tables that are replaced are so one by one, but where one transaction does it', () => {
+  const apart = (yaml: string) => warnings(yaml).filter((told) => told.includes('targets-apart'));
+  const both = into('y', 'a', 'table: t, mode: OVERWRITE') + into('z', 'b', 'table: u, mode: OVERWRITE');
+  expect(apart(HALVES + both)).toEqual([
+    '7:5 targets-apart target[1]: Each table is replaced whole or not at all, but not all together: where "z" fails, "y" may be new already.',
+  ]);
+  expect(apart(HALVES + both.replace('OVERWRITE', 'APPEND'))).toEqual([]);
+  const within = (HALVES + both).replace(
+    /type: inline, rows: \[.*?\]/g,
+    'type: mysql, connection: erp, table: s',
+  );
+  expect(apart(within)).toEqual([]);
+  expect(apart(`${within}engine: BATCH`)).toHaveLength(1);
+});
+
+it('SQL that does not name an input is told, but not of what it only waits for', () => {
+  const unread = (transformation: string) =>
+    warnings(`${HEAD}timeout: PT1M
+tasks:
+  - { id: a, kind: source, type: inline, rows: [{ n: 1 }] }
+  - { id: b, kind: source, type: inline, rows: [{ n: 1 }] }
+  - { id: c, kind: transformation, type: sql, ${transformation} }
+  - { id: z, kind: target, type: file, path: z.csv, input: c }`).filter((told) =>
+      told.includes('unread-input'),
+    );
+  expect(unread('inputs: [a, b], sql: SELECT * FROM "A"')).toEqual([
+    '7:59 unread-input tasks[2].inputs[1]: The SQL of "c" does not name its input "b".',
+  ]);
+  expect(unread('dependsOn: [a, b], sql: SELECT * FROM a')).toEqual([]);
 });
