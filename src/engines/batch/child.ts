@@ -5,6 +5,7 @@ import { toEngineError } from './classify-error.js';
 import { DuckDbInstances } from './duckdb-instances.js';
 import type { FromChild, ToChild, WireError } from './messages.js';
 import { runTask } from './run-task.js';
+import { withoutServerPaths } from './server-paths.js';
 
 /** The engine's child process: opens DuckDB, runs the tasks it is sent, and dies with its parent. */
 
@@ -37,6 +38,8 @@ async function execute({
 }: Extract<ToChild, { type: 'execute' }>): Promise<void> {
   const controller = new AbortController();
   running.set(id, controller);
+  const told = (message: string) =>
+    instances ? withoutServerPaths(message, { ...instances.options, connections }) : message;
   try {
     if (!instances) throw new Error('A task came before the session was opened.');
     const outcome = await runTask({
@@ -47,12 +50,12 @@ async function execute({
       instances,
       options: instances.options,
       signal: controller.signal,
-      log: (level, message) => send({ type: 'log', id, level, message }),
+      log: (level, message) => send({ type: 'log', id, level, message: told(message) }),
       progress: (percent, rows) => send({ type: 'progress', id, percent, rows }),
     });
     send({ type: 'done', id, outcome });
   } catch (error) {
-    const failure = wire(error);
+    const failure = wire(error, told);
     // DuckDB refuses all further work after an internal error; a new process takes over.
     send({ type: 'failed', id, error: failure }, failure.kind === 'INTERNAL' ? () => end(1) : undefined);
   } finally {
@@ -60,9 +63,9 @@ async function execute({
   }
 }
 
-function wire(error: unknown): WireError {
+function wire(error: unknown, told = (message: string) => message): WireError {
   const { kind, message, transient, taskId } = toEngineError(error, 'INTERNAL');
-  return { kind, message, transient, ...(taskId !== undefined && { taskId }) };
+  return { kind, message: told(message), transient, ...(taskId !== undefined && { taskId }) };
 }
 
 function send(message: FromChild, sent?: () => void): void {
