@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { EngineSession, TaskOutcome } from '../../engines/engine.js';
 import { EngineError } from '../../engines/engine-error.js';
 import type { RunHealing } from '../../entities/runs/run.js';
-import type { PipelineDefinition } from '../pipelines/index.js';
+import type { PipelineDefinition, TaskGraph } from '../pipelines/index.js';
 import type { ClaimedRun } from './claim-run.js';
 import { failedChecks, taskChecks } from './quality.js';
 import { progressReporter } from './report-progress.js';
@@ -21,6 +21,7 @@ export interface TaskFailure {
 export interface AttemptOptions {
   run: ClaimedRun;
   definition: PipelineDefinition;
+  graph: TaskGraph;
   session: EngineSession;
   recorder: RunRecorder;
   /** Of earlier workers. */
@@ -103,7 +104,7 @@ function rowsCounted({ members }: RunUnit, progress: Progress): number {
 
 /** A task that took longer than its own timeout may be faster next time; a run's timeout is final. */
 async function execute(
-  { run, definition, recorder, session, progress, signal }: AttemptOptions,
+  { run, definition, graph, recorder, session, progress, signal }: AttemptOptions,
   { id, task, members }: RunUnit,
   attempt: number,
   outOfMemory: number,
@@ -111,7 +112,7 @@ async function execute(
   const timeout = new AbortController();
   const abort = () => timeout.abort(new DOMException('The task took too long', 'TimeoutError'));
   const timer = setTimeout(abort, taskTimeoutMs(run, definition, members.at(-1) ?? {}));
-  const watermark = beginsAt(run.watermarks, task);
+  const watermark = beginsAt(run.watermarks, graph, task);
   const until = readUntil(task, progress.get(id));
   try {
     return await session.execute(task, {
@@ -134,7 +135,7 @@ async function execute(
 
 /** A result that breaks a check of severity ERROR is a failure nobody can heal. */
 async function succeed(
-  { run, recorder, progress }: AttemptOptions,
+  { run, graph, recorder, progress }: AttemptOptions,
   unit: RunUnit,
   outcome: TaskOutcome,
   attempt: number,
@@ -148,7 +149,7 @@ async function succeed(
     if (task.kind === 'source') totals.rowsRead += known.rows ?? 0;
     if (task.kind === 'target') totals.rowsWritten += known.rows ?? 0;
     const watermark =
-      readUntil(task, progress.get(task.id)) ?? known.watermark ?? beginsAt(run.watermarks, task);
+      readUntil(task, progress.get(task.id)) ?? known.watermark ?? beginsAt(run.watermarks, graph, task);
     const isLast = task.id === unit.id;
     const isBroken = isLast && error !== undefined;
     return {

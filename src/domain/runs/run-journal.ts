@@ -89,6 +89,10 @@ WITH held AS (
 ), mirrored AS (
   UPDATE "pipeline" SET "status" = $12::text FROM held
   WHERE "pipeline"."id" = held."pipeline_id" AND $12::text IS NOT NULL AND ${isNewestRun('held')}
+), renamed AS (
+  DELETE FROM "source_watermark" AS old USING held, jsonb_each_text($13::jsonb) AS what ("taskId", "source")
+  WHERE old."pipeline_id" = held."pipeline_id" AND old."source" = what."source" AND NOT $13::jsonb ? old."task_id"
+    AND what."source"::jsonb ->> 2 IS NOT NULL
 ), watermarks AS (
   INSERT INTO "source_watermark" ("pipeline_id", "task_id", "value", "source", "updated_at")
   SELECT held."pipeline_id", read."task_id", read."watermark", what."source", $11::timestamptz
