@@ -89,6 +89,21 @@ describe('files of an S3-compatible store', () => {
     expect((await read(source('out/a.tsv.gz'))).map(({ name }) => name)).toEqual(['row 0', 'row 1', 'row 2']);
   });
 
+  it('are not written by two targets', async () => {
+    const tasks = ['out/a.csv', 'out//a.csv'].map((path, index) => ({
+      id: `s${index}`,
+      inputs: ['rows'],
+      spec: target(path),
+    }));
+    const session = await engine.open({ tasks });
+    for (const task of tasks)
+      await expect(execute(session, task)).rejects.toMatchObject({
+        kind: 'TARGET',
+        message: expect.stringMatching(/is the file of the target s[01] too/),
+      });
+    expect(s3.objects.size).toBe(0);
+  });
+
   it('are seen only when they are whole, in parts when they are large', async () => {
     await engine.run(
       'large',

@@ -104,6 +104,47 @@ describe('file targets with OVERWRITE', () => {
   });
 });
 
+describe('two file targets of one definition on one file', () => {
+  const sessionOf = (...targets: readonly [string, FileTargetSpec][]) =>
+    engine.open({ tasks: targets.map(([id, spec]) => ({ id, inputs: ['rows'], spec })) });
+
+  it.each([
+    ['the same path', 'twice/a.csv', {}],
+    ['another spelling', 'twice/b/../a.csv', {}],
+    ['a link', 'linked/a.csv', {}],
+    ['an absolute path', 'ABSOLUTE', {}],
+    ['the root of a connection', 'a.csv', { connection: 'root' }],
+  ] as const)('are refused, be it by %s, before they write', async (_, path, more) => {
+    await mkdir(join(engine.files, 'twice'), { recursive: true });
+    await symlink(join(engine.files, 'twice'), join(engine.files, 'linked')).catch(() => undefined);
+    const root = join(engine.files, 'twice');
+    engine.connections.set('root', { type: 'file', storage: 'local', root });
+    const spelled = path === 'ABSOLUTE' ? join(root, 'a.csv') : path;
+    const first = target('twice/a.csv', 'csv');
+    const second = { ...target(spelled, 'csv'), ...more };
+    const session = await sessionOf(['one', first], ['two', second]);
+    await expect(execute(session, { id: 'two', inputs: ['rows'], spec: second })).rejects.toMatchObject({
+      kind: 'TARGET',
+      transient: false,
+      message: `"${path === 'ABSOLUTE' ? 'twice/a.csv' : path}" is the file of the target one too: each needs its own.`,
+    });
+    expect(await readdir(root)).toEqual([]);
+  });
+
+  it('are not taken for one when they are two, or add parts', async () => {
+    const others = ['csv', 'ndjson'].map((name) => [name, target(`two/a.${name}`, 'csv')] as const);
+    const parts = target('two/parts', 'csv', 'APPEND');
+    const session = await sessionOf(
+      ...others.map(([id, spec]): [string, FileTargetSpec] => [id, spec]),
+      ['p', parts],
+      ['q', parts],
+    );
+    for (const [id, spec] of [...others, ['p', parts] as const, ['q', parts] as const])
+      await execute(session, { id, inputs: ['rows'], spec });
+    expect(await readdir(join(engine.files, 'two'))).toEqual(['a.csv', 'a.ndjson', 'parts']);
+  });
+});
+
 describe('file targets with APPEND', () => {
   it('add one part per run and task, however often the task is repeated', async () => {
     await engine.run('p', target('parts', 'parquet', 'APPEND'), ['rows']);

@@ -1,5 +1,5 @@
 import { constants, copyFile, mkdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import type { TaskOutcome } from '../../engine.js';
 import { EngineError } from '../../engine-error.js';
 import type { FileTargetSpec } from '../../task-spec.js';
@@ -67,6 +67,11 @@ async function copyResult(context: TaskContext, file: string): Promise<TaskOutco
 
 /** Written whole on this machine first, since an object cannot be mended. */
 function writeObject(context: TaskContext, spec: FileTargetSpec, target: S3Target): Promise<TaskOutcome> {
+  for (const other of rivals(context, spec)) {
+    const isSame =
+      other.spec.connection !== undefined && posix.normalize(other.spec.path) === posix.normalize(spec.path);
+    if (isSame) throw sameFile(spec, other.id);
+  }
   const path = spec.mode === 'OVERWRITE' ? spec.path : `${spec.path}/${partName(context, spec)}`;
   return withScratchFile(context, spec.format, async (file) => {
     const written = await withDuckDb(context, 'sandbox', async (connection) => ({
@@ -87,6 +92,7 @@ async function fileToWrite(context: TaskContext, spec: FileTargetSpec, rules: Fi
   const path = await writablePath(spec.path, rules);
   const existing = await stat(path).catch(() => undefined);
   if (spec.mode === 'OVERWRITE') {
+    await assertOnlyTarget(context, spec, rules, path);
     await claimPath(path, spec.path, rules);
     if (!existing || existing.isFile()) return path;
     throw new EngineError(
@@ -102,4 +108,45 @@ async function fileToWrite(context: TaskContext, spec: FileTargetSpec, rules: Fi
   const part = join(path, partName(context, spec));
   await claimPath(part, spec.path, rules);
   return part;
+}
+
+interface FileTarget {
+  id: string;
+  spec: FileTargetSpec;
+}
+
+/** Other targets of the definition that replace one file, where it is known what their paths start from. */
+function rivals(
+  { options: { tasks = [] }, task }: TaskContext,
+  { mode, connection }: FileTargetSpec,
+): FileTarget[] {
+  if (mode !== 'OVERWRITE') return [];
+  return tasks.flatMap(({ id, spec }) =>
+    id !== task.id &&
+    spec.kind === 'target' &&
+    spec.type === 'file' &&
+    spec.mode === 'OVERWRITE' &&
+    (spec.connection === undefined || spec.connection === connection)
+      ? [{ id, spec }]
+      : [],
+  );
+}
+
+/** Throws EngineError TARGET when another target of the definition replaces the same file, whatever it calls it. */
+async function assertOnlyTarget(
+  context: TaskContext,
+  spec: FileTargetSpec,
+  rules: FileRules,
+  file: string,
+): Promise<void> {
+  for (const other of rivals(context, spec)) {
+    const theirs = other.spec.connection === undefined ? context.options : rules;
+    // A path that is refused is the other target's own failure.
+    const path = await writablePath(other.spec.path, theirs).catch(() => undefined);
+    if (path === file) throw sameFile(spec, other.id);
+  }
+}
+
+function sameFile({ path }: FileTargetSpec, other: string): EngineError {
+  return new EngineError('TARGET', `"${path}" is the file of the target ${other} too: each needs its own.`);
 }
