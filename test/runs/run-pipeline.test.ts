@@ -100,6 +100,26 @@ describe('a run', () => {
     );
   });
 
+  it('is started on demand, and retried, also of a pipeline that is not active', async () => {
+    const pipelineId = await house.createPipeline(
+      `
+apiVersion: v1
+name: resting
+source: { id: a, type: file, path: resting.csv }
+target: { id: t, type: file, path: out/rested.csv, mode: OVERWRITE }
+`,
+      { isActive: false },
+    );
+    const runId = await house.start(pipelineId);
+    await house.watch(runId, { after: 0 }).closed;
+    expect((await house.engineer('GET', `/api/v1/runs/${runId}`)).body.overallStatus).toBe('FAILED');
+    await writeFile(path.join(house.app.dataDir, 'files/resting.csv'), 'x\n1\n');
+    const { body } = await house.engineer('POST', `/api/v1/runs/${runId}/retry`);
+    await house.watch(body.runId, { after: 0 }).closed;
+    expect((await house.engineer('GET', `/api/v1/runs/${body.runId}`)).body.overallStatus).toBe('COMPLETED');
+    expect((await house.engineer('GET', `/api/v1/pipelines/${pipelineId}`)).body.isActive).toBe(false);
+  });
+
   it('does not start from a definition with faults, and names all of them with their lines', async () => {
     const yamlDefinition = `apiVersion: v1
 name: broken
