@@ -9,8 +9,7 @@ import type {
   PostgresSourceSpec,
   TransformationSpec,
 } from '../task-spec.js';
-import type { TableRule } from './confine-query.js';
-import { translateQuery } from './translate-sql.js';
+import { translateBeside } from './translate-thread.js';
 
 /** Where the tables of a connection lie in Trino. */
 export interface Place {
@@ -31,6 +30,7 @@ export class GraphQuery {
   constructor(
     private readonly placeOf: (connection: string) => Place,
     private readonly describe: (sql: string) => Promise<readonly ResultColumn[]>,
+    private readonly signal: AbortSignal,
   ) {}
 
   /** @throws EngineError SQL */
@@ -48,11 +48,7 @@ export class GraphQuery {
 
   /** A query of DuckDB's dialect that reads the task's inputs. */
   translated(task: EngineTask, sql: string): Promise<string> {
-    const inputs = new Map(task.inputs.map((id) => [id.toLowerCase(), id.toLowerCase()]));
-    return translateQuery(sql, 'duckdb', ({ catalog, schema, table }) => {
-      const found = catalog === undefined && schema === undefined && inputs.get(table.toLowerCase());
-      return found ? { catalog, schema, table: found } : undefined;
-    });
+    return translateBeside({ sql, from: 'duckdb', readable: { tasks: task.inputs } }, this.signal);
   }
 
   #selectOf(task: EngineTask): Promise<string> {
@@ -72,11 +68,7 @@ export class GraphQuery {
   }: PostgresSourceSpec | MysqlSourceSpec): Promise<string> {
     const place = this.placeOf(connection);
     if (table !== undefined) return `SELECT * FROM ${qualifiedName(place, table)}`;
-    const rule: TableRule = ({ catalog, schema, table: name }) =>
-      catalog === undefined || catalog === place.catalog
-        ? { catalog: place.catalog, schema: schema ?? place.schema, table: name }
-        : undefined;
-    return translateQuery(query ?? '', type, rule);
+    return translateBeside({ sql: query ?? '', from: type, readable: place }, this.signal);
   }
 
   async #transformationSelect(task: EngineTask, spec: TransformationSpec): Promise<string> {

@@ -1,26 +1,25 @@
-import type { Dialect } from '@polyglot-sql/sdk';
+import { type Dialect, generate, parse, transpile } from '@polyglot-sql/sdk';
 import { EngineError } from '../engine-error.js';
 import { confine, isNode, type TableRule } from './confine-query.js';
 
-type Polyglot = typeof import('@polyglot-sql/sdk');
-
 export type SourceDialect = 'duckdb' | 'postgres' | 'mysql';
 
-let loading: Promise<Polyglot> | undefined;
-
-/** 23 MB of WebAssembly, compiled once, and only where a graph goes to Trino. */
-function polyglot(): Promise<Polyglot> {
-  loading ??= import('@polyglot-sql/sdk');
-  return loading;
-}
+/** What a query may read: tasks by their ids, which Trino does not tell by case, or what lies in a catalog. */
+export type ReadableTables =
+  | { tasks: readonly string[] }
+  | {
+      catalog: string;
+      /** Of a name without one. */
+      schema: string;
+    };
 
 /**
- * One query of an author in Trino's dialect, reading only what the rule admits. What is judged is the text that is
+ * One query of an author in Trino's dialect, reading only what it may. What is judged is the text that is
  * sent, not the one that was written.
- * @throws EngineError SQL, when it is no single query, cannot be translated, or reads something else
+ * @throws EngineError SQL, when it is no single query, cannot be translated, or reads something else; Error when the
+ *   parser broke over it
  */
-export async function translateQuery(sql: string, from: SourceDialect, rule: TableRule): Promise<string> {
-  const { parse, generate, transpile } = await polyglot();
+export function translateQuery(sql: string, from: SourceDialect, readable: ReadableTables): string {
   const written = parse(sql, from as Dialect);
   const statements: unknown[] = Array.isArray(written.ast) ? written.ast : [written.ast];
   if (!written.success) throw refused(written.error);
@@ -34,7 +33,19 @@ export async function translateQuery(sql: string, from: SourceDialect, rule: Tab
   if (!parsed.success) throw refused(parsed.error);
   const [query, ...more] = Array.isArray(parsed.ast) ? (parsed.ast as unknown[]) : [parsed.ast];
   if (more.length > 0) throw new EngineError('SQL', 'The SQL must be one query.');
-  return textOf(generate([confine(query, rule)], 'trino' as Dialect));
+  return textOf(generate([confine(query, ruleOf(readable))], 'trino' as Dialect));
+}
+
+function ruleOf(readable: ReadableTables): TableRule {
+  if ('catalog' in readable) {
+    return ({ catalog = readable.catalog, schema = readable.schema, table }) =>
+      catalog === readable.catalog ? { catalog, schema, table } : undefined;
+  }
+  const tasks = new Set(readable.tasks.map((id) => id.toLowerCase()));
+  return ({ catalog, schema, table }) =>
+    catalog === undefined && schema === undefined && tasks.has(table.toLowerCase())
+      ? { catalog, schema, table: table.toLowerCase() }
+      : undefined;
 }
 
 function textOf(result: { success: boolean; sql?: string[] | null; error?: string | null }): string {
@@ -43,7 +54,9 @@ function textOf(result: { success: boolean; sql?: string[] | null; error?: strin
   return text;
 }
 
-function refused(reason: string | null | undefined): EngineError {
+function refused(reason: string | null | undefined): Error {
+  // An instance that trapped, by its stack for one, is left in the middle of things and must not be asked again.
+  if (reason?.startsWith('WASM ')) return new Error(reason);
   return new EngineError('SQL', `The SQL cannot be put into Trino's dialect: ${reason ?? 'it is empty'}.`);
 }
 

@@ -55,7 +55,7 @@ export class TrinoSession implements EngineSession {
     const places = await this.#placesOf([...within, unit]);
     const place = (connection: string) => lookedUp(places, connection);
     const run: Run = (sql) => this.#statements.run({ sql, source: SOURCE, signal: hooks.signal });
-    const query = new GraphQuery(place, async (sql) => (await run(sql)).columns);
+    const query = new GraphQuery(place, async (sql) => (await run(sql)).columns, hooks.signal);
     const described = new Map<string, readonly ResultColumn[]>();
     for (const task of within) {
       described.set(task.id, await query.add(task).catch((error: unknown) => rethrow(error, task)));

@@ -30,7 +30,11 @@ async function describeColumns(sql: string): Promise<ResultColumn[]> {
 }
 
 async function write(more: { mode: 'APPEND' | 'UPSERT' | 'MERGE'; deleteWhen?: string; keys?: string[] }) {
-  const query = new GraphQuery(() => ({ catalog: 'pg', schema: 'public' }), describeColumns);
+  const query = new GraphQuery(
+    () => ({ catalog: 'pg', schema: 'public' }),
+    describeColumns,
+    new AbortController().signal,
+  );
   const columns = await query.add({
     id: 'Changes',
     inputs: [],
