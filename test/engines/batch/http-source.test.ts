@@ -111,6 +111,17 @@ describe('an http source', () => {
     });
   });
 
+  it('refuses keys that differ in case alone beside them, which cannot both be named', async () => {
+    answer = (_, response) => response.end('[{"Id": 123456789012345678901, "id": 1}]');
+    await expect(read({})).rejects.toMatchObject({
+      kind: 'SOURCE',
+      message:
+        'Two keys of the rows differ in case alone, and there are whole numbers beyond 64 bits: name "columns".',
+    });
+    answer = (_, response) => response.end('[{"id": 123456789012345678901, "id_1": 1}]');
+    expect((await read({})).rows).toEqual([{ id: '123456789012345678901', id_1: '1' }]);
+  });
+
   it('makes a column of each key, of however many and however rare', async () => {
     const wide = Object.fromEntries(Array.from({ length: 200 }, (_, key) => [`c${key}`, key]));
     answer = (_, response) => json(response, [wide]);

@@ -60,6 +60,16 @@ async function keptColumns(
     `${context.task.id}: ${[...wide.keys()].join(', ')}: whole numbers beyond 64 bits are kept as text; "columns" may say DECIMAL.`,
   );
   const recognised = await describeColumns(connection, readerOf(path, undefined));
+  const keys = await connection.runAndReadAll(
+    `SELECT DISTINCT unnest(json_keys(json)) FROM read_ndjson_objects(${fileLiteral(path)})`,
+  );
+  const known = new Set(keys.getRows().map(([key]) => key));
+  // Of Id and id DuckDB makes Id and id_1, which is no name to read a key by.
+  if (!recognised.every(({ name }) => known.has(name)))
+    throw new EngineError(
+      'SOURCE',
+      'Two keys of the rows differ in case alone, and there are whole numbers beyond 64 bits: name "columns".',
+    );
   return Object.fromEntries(recognised.map(({ name, type }) => [name, wide.get(name) ?? type]));
 }
 
