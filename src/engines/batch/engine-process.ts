@@ -164,7 +164,8 @@ async function makeRunDirectory(path: string): Promise<string> {
     await mkdir(path, { recursive: true, mode: 0o700 });
     return await realpath(path);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new EngineError('INTERNAL', `The run's directory cannot be made: ${reason}`, { cause });
+    // The message would name the directory.
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new EngineError('INTERNAL', `The run's directory cannot be made: ${code}`, { cause });
   }
 }

@@ -71,6 +71,12 @@ describe("the server's directories are in no message", () => {
     expect(message).not.toContain(engine.directory);
   });
 
+  it("of a failure of the run's directory itself", async () => {
+    const runDirectory = join(engine.files, 'bad.csv', 'run');
+    const message = await failure(engine.open({ runDirectory }));
+    expect(message).toBe("The run's directory cannot be made: ENOTDIR");
+  });
+
   it('of what the author wrote nothing is left out', async () => {
     const path = `${engine.directory}/other/x.csv`;
     expect(await failure(engine.run('outside', file(path, {})))).toContain(`no file "${path}"`);
