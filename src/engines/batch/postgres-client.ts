@@ -10,10 +10,12 @@ const CANCEL_TIMEOUT_MS = 2_000;
 
 /**
  * One statement may take the seven days a timeout may name, wait five minutes for a lock; a session left inside a transaction ends after ten.
- * The text formats are those the type table in postgres-types.ts reads.
+ * What a load does after it waited for a lock must see what was committed meanwhile. The text formats are those the type
+ * table in postgres-types.ts reads.
  */
 const SESSION_SETTINGS = `
   SET statement_timeout = '7d'; SET lock_timeout = '5min'; SET idle_in_transaction_session_timeout = '10min';
+  SET default_transaction_isolation = 'read committed';
   SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = 'postgres';
   SET bytea_output = 'hex'; SET extra_float_digits = 1; SET standard_conforming_strings = on`;
 

@@ -3,14 +3,9 @@ import { EngineError } from '../engine-error.js';
 import type { PostgresTargetSpec } from '../task-spec.js';
 import { DELETES } from './delete-when.js';
 import { assertKeysKnown, columnsToAdd } from './load-input.js';
+import { createStatements, definitions, isMadeMeanwhile, type LoadColumn } from './postgres-new-table.js';
 import { identifier } from './sql-text.js';
 import { type TableName, tableName } from './table-name.js';
-
-export interface LoadColumn {
-  name: string;
-  /** PostgreSQL type, used when the target has to be made. */
-  type: string;
-}
 
 export interface LoadPlan {
   target: TableName;
@@ -53,6 +48,17 @@ export async function planLoad(
   };
 }
 
+/** The same inside the transaction that writes: nobody else makes a table that is missing until it ends. */
+export async function planInTransaction(
+  client: Client,
+  spec: PostgresTargetSpec,
+  columns: readonly LoadColumn[],
+): Promise<LoadPlan> {
+  const plan = await planLoad(client, spec, columns);
+  const isOld = !plan.exists && (await isMadeMeanwhile(client, plan.target));
+  return isOld ? planLoad(client, spec, columns) : plan;
+}
+
 /** The names of the target's columns, or undefined when there is no such table. */
 async function columnsOf(client: Client, target: TableName): Promise<Set<string> | undefined> {
   const { rows } = await client.query<{ name: string }>(
@@ -82,6 +88,7 @@ async function hasUniqueIndex(client: Client, target: TableName, keys: readonly 
 
 /** A temporary table with the target's own column types, so that what does not fit fails before the target is touched. */
 export async function createStaging(client: Client, plan: LoadPlan): Promise<void> {
+  await client.query(`DROP TABLE IF EXISTS ${plan.staging}`);
   const marker = plan.deletes ? [{ name: DELETES, type: 'boolean' }] : [];
   if (!plan.exists) {
     await client.query(`CREATE TEMP TABLE opsgraph_staging (${definitions([...plan.columns, ...marker])})`);
@@ -120,7 +127,7 @@ export async function assertKeysUsable(client: Client, plan: LoadPlan): Promise<
 
 /** What changes the target, to be run in one transaction. */
 export function writeStatements(plan: LoadPlan): string[] {
-  const create = plan.exists ? widenStatements(plan) : createStatements(plan);
+  const create = plan.exists ? widenStatements(plan) : createStatements(plan.target, plan.columns, plan.keys);
   const { quoted } = plan.target;
   switch (plan.mode) {
     case 'APPEND':
@@ -157,22 +164,6 @@ function deletions({ target, staging, keys, deletes }: LoadPlan): string[] {
      WHERE ${[...same, `source.${marked}`].join(' AND ')}`,
     `DELETE FROM ${staging} WHERE ${marked}`,
   ];
-}
-
-function createStatements({ target, columns, keys }: LoadPlan): string[] {
-  const primaryKey = keys.length > 0 ? `, PRIMARY KEY (${keys.map(identifier).join(', ')})` : '';
-  const table = `CREATE TABLE ${target.quoted} (${definitions(columns)}${primaryKey})`;
-  return target.schema === undefined ? [table] : [createSchema(target.schema), table];
-}
-
-/** Not IF NOT EXISTS alone, which asks for the right to create schemas even when this one is there. */
-function createSchema(schema: string): string {
-  const statement = `CREATE SCHEMA IF NOT EXISTS ${identifier(schema)}`;
-  return `DO $do$ BEGIN IF to_regnamespace($name$${identifier(schema)}$name$) IS NULL THEN ${statement}; END IF; END $do$`;
-}
-
-function definitions(columns: readonly LoadColumn[]): string {
-  return columns.map(({ name, type }) => `${identifier(name)} ${type}`).join(', ');
 }
 
 function lock({ target }: LoadPlan): string {

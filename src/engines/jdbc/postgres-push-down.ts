@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { DELETES } from '../batch/delete-when.js';
 import { claimLoad, committedRows, prepareLoadRecords, recordLoadedRows } from '../batch/load-record.js';
-import { assertKeysUsable, planLoad, writeStatements } from '../batch/postgres-load.js';
+import { assertKeysUsable, planInTransaction, writeStatements } from '../batch/postgres-load.js';
 import { identifier } from '../batch/sql-text.js';
 import type { EngineTask, TaskHooks, TaskOutcome } from '../engine.js';
 import type { PostgresTargetSpec } from '../task-spec.js';
@@ -109,7 +109,7 @@ async function write(
   }
   await lookUpFor(client, target);
   const columns = await columnsOfView(client, inputOf(target));
-  const plan = { ...(await planLoad(client, spec, columns)), staging };
+  const plan = { ...(await planInTransaction(client, spec, columns)), staging };
   await assertKeysUsable(client, plan);
   let changed = 0;
   for (const statement of writeStatements(plan)) changed = (await client.query(statement)).rowCount ?? 0;

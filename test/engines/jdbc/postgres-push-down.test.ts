@@ -194,6 +194,16 @@ describe('a graph pushed down to PostgreSQL', () => {
     expect(await rows('mart.archive')).toEqual([{ id: 1 }]);
   });
 
+  it('makes a table once where several runs make it at once', async () => {
+    await warehouse.client.query('DROP SCHEMA mart');
+    const runs = Array.from({ length: 4 }, () => {
+      jdbc.nextRun();
+      return jdbc.push([jdbc.source('customers'), jdbc.target('out', 'customers', { mode: 'APPEND' })]);
+    });
+    expect((await Promise.all(runs)).map((outcome) => outcome.rows)).toEqual([2, 2, 2, 2]);
+    expect(await rows()).toHaveLength(8);
+  });
+
   it('writes all targets or none, and none of them twice', async () => {
     await warehouse.client.query('CREATE TABLE mart.second (id int CHECK (id < 2), name text)');
     const graph = (where: string) => [

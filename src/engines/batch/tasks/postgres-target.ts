@@ -13,11 +13,11 @@ import { withPostgres } from '../postgres-client.js';
 import {
   assertKeysUsable,
   createStaging,
-  type LoadColumn,
   type LoadPlan,
   planLoad,
   writeStatements,
 } from '../postgres-load.js';
+import { isMadeMeanwhile, type LoadColumn } from '../postgres-new-table.js';
 import { writeRule } from '../postgres-types.js';
 import { copyTo, describeColumns, inputOf, withScratchFile } from '../run-files.js';
 import { identifier } from '../sql-text.js';
@@ -41,11 +41,8 @@ export function runPostgresTarget(context: TaskContext, spec: PostgresTargetSpec
       const columns = await withDuckDb(context, 'sandbox', (connection) =>
         exportCsv(context, connection, spec, csv),
       );
-      const plan = await planLoad(client, spec, columns);
-      await createStaging(client, plan);
-      const rows = await upload(context, client, plan, csv);
-      await assertKeysUsable(client, plan);
-      if (!(await commitLoad(context, client, plan, rows))) return alreadyDone(context, spec, rows);
+      const { plan, rows, isWritten } = await load(context, client, spec, columns, csv);
+      if (!isWritten) return alreadyDone(context, spec, rows);
       context.log(
         'INFO',
         `${context.task.id}: ${rows} rows to ${spec.table} of ${spec.connection} (${spec.mode})`,
@@ -94,6 +91,30 @@ async function exportCsv(
   return columns.map(({ name, duckDbType, rule }) => ({ name, duckDbType, type: rule.type }));
 }
 
+interface Loaded {
+  plan: LoadPlan;
+  rows: number;
+  /** False when another attempt committed first; then nothing was changed. */
+  isWritten: boolean;
+}
+
+async function load(
+  context: TaskContext,
+  client: Client,
+  spec: PostgresTargetSpec,
+  columns: readonly LoadColumn[],
+  csv: string,
+): Promise<Loaded> {
+  const plan = await planLoad(client, spec, columns);
+  await createStaging(client, plan);
+  const rows = await upload(context, client, plan, csv);
+  await assertKeysUsable(client, plan);
+  const result = await commitLoad(context, client, plan, rows);
+  // The rows were staged with types of their own, which another load that made the table need not have taken.
+  if (result === 'OVERTAKEN') return load(context, client, spec, columns, csv);
+  return { plan, rows, isWritten: result === 'WRITTEN' };
+}
+
 async function upload(context: TaskContext, client: Client, plan: LoadPlan, csv: string): Promise<number> {
   const names = [...plan.columns.map(({ name }) => name), ...(plan.deletes ? [DELETES] : [])];
   const list = names.map(identifier).join(', ');
@@ -104,22 +125,25 @@ async function upload(context: TaskContext, client: Client, plan: LoadPlan, csv:
   return copy.rowCount;
 }
 
-/** False when another attempt committed first; then nothing was changed. */
+/** Nothing was changed when another attempt at the task committed first, nor when another load has made the table. */
+type CommitResult = 'WRITTEN' | 'ALREADY_DONE' | 'OVERTAKEN';
+
 async function commitLoad(
   context: TaskContext,
   client: Client,
   plan: LoadPlan,
   rows: number,
-): Promise<boolean> {
+): Promise<CommitResult> {
   await client.query('BEGIN');
   try {
-    if (!(await claimLoad(client, context.options.runId, context.task.id, rows))) {
+    const isClaimed = await claimLoad(client, context.options.runId, context.task.id, rows);
+    if (!isClaimed || (!plan.exists && (await isMadeMeanwhile(client, plan.target)))) {
       await client.query('ROLLBACK');
-      return false;
+      return isClaimed ? 'OVERTAKEN' : 'ALREADY_DONE';
     }
     for (const statement of writeStatements(plan)) await client.query(statement);
     await client.query('COMMIT');
-    return true;
+    return 'WRITTEN';
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
     throw error;
