@@ -44,7 +44,8 @@ async function toldOf(runId: string) {
   await watched.closed;
   const read = async (path: string) => (await house.engineer('GET', `/api/v1/${path}`)).body;
   const lineage = () => read(`lineage/events?runId=${runId}`);
-  await eventually(async () => (await lineage()).length === 2);
+  const isOver = ({ eventType }: { eventType: string }) => ['COMPLETE', 'FAIL'].includes(eventType);
+  await eventually(async () => (await lineage()).some(isOver));
   const kept = ['run', 'run_task', 'run_message', 'lineage_event'].map((table) =>
     house.app.services.orm.em
       .fork()

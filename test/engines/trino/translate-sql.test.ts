@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { translateQuery } from '../../../src/engines/trino/translate-sql.js';
 
-const ofDuckDb = (sql: string) => translateQuery(sql, 'duckdb', { tasks: ['orders', 'Customers'] });
-const ofPostgres = (sql: string) => translateQuery(sql, 'postgres', { catalog: 'shop', schema: 'public' });
+const ofDuckDb = async (sql: string) => translateQuery(sql, 'duckdb', { tasks: ['orders', 'Customers'] });
+const ofPostgres = async (sql: string) =>
+  translateQuery(sql, 'postgres', { catalog: 'shop', schema: 'public' });
 
 describe('SQL for Trino', () => {
   it.each([
@@ -24,12 +25,12 @@ describe('SQL for Trino', () => {
       "SELECT strftime(at, '%Y-%m') AS m, list(id) AS l FROM orders GROUP BY 1",
       `SELECT DATE_FORMAT("at", '%Y-%m') AS m, ARRAY_AGG(id) AS l FROM "orders" GROUP BY 1`,
     ],
-  ])('puts %s into its dialect', (sql, expected) => {
-    expect(ofDuckDb(sql)).toBe(expected);
+  ])('puts %s into its dialect', async (sql, expected) => {
+    expect(await ofDuckDb(sql)).toBe(expected);
   });
 
-  it('puts the tables of a source into its catalog', () => {
-    expect(ofPostgres('SELECT o.id, c.* FROM orders o JOIN crm.customers c ON c.id = o.customer')).toBe(
+  it('puts the tables of a source into its catalog', async () => {
+    expect(await ofPostgres('SELECT o.id, c.* FROM orders o JOIN crm.customers c ON c.id = o.customer')).toBe(
       'SELECT o.id, c.* FROM "shop"."public"."orders" AS o JOIN "shop"."crm"."customers" AS c ON c.id = o.customer',
     );
   });
@@ -69,16 +70,17 @@ describe('SQL for Trino', () => {
     ['text that breaks out of its parentheses', 'SELECT 1) SELECT 2 FROM (SELECT 3', ''],
     ['nothing', '-- nothing', ''],
     ['no SQL', 'SELEC 1', ''],
-  ])('refuses %s', (_, sql, message) => {
-    const refusal = expect.objectContaining({
+  ])('refuses %s', async (_, sql, message) => {
+    await expect(ofDuckDb(sql)).rejects.toMatchObject({
       name: 'EngineError',
       kind: 'SQL',
       message: expect.stringContaining(message),
     });
-    expect(() => ofDuckDb(sql)).toThrow(refusal as Error);
   });
 
-  it('refuses a source another catalog than its own', () => {
-    expect(() => ofPostgres('SELECT * FROM hr.public.payroll')).toThrow('may not read "hr.public.payroll"');
+  it('refuses a source another catalog than its own', async () => {
+    await expect(ofPostgres('SELECT * FROM hr.public.payroll')).rejects.toThrow(
+      'may not read "hr.public.payroll"',
+    );
   });
 });
