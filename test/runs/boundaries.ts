@@ -2,8 +2,8 @@ import { Client } from 'pg';
 
 /** Holds statements up in the middle, each at a place with a name, so that a worker can be killed exactly there. */
 export interface Boundaries {
-  /** A place at which a statement is held up now. */
-  reached(): Promise<string | undefined>;
+  /** The places at which statements are held up now. */
+  reached(): Promise<string[]>;
   /** The statement at the place is rolled back, as if it had never come. */
   rollBack(place: string): Promise<void>;
   /** What is held up at the place goes on, now and from now on. */
@@ -42,7 +42,7 @@ export async function holdUpAt(
     return rows;
   };
   return {
-    reached: async () => (await waiting())[0]?.place,
+    reached: async () => [...new Set((await waiting()).map(({ place }) => place))],
     async rollBack(place) {
       const pids = (await waiting()).filter((row) => row.place === place).map(({ pid }) => pid);
       await client.query('SELECT pg_terminate_backend(pid, 5000) FROM unnest($1::int[]) AS pid', [pids]);

@@ -25,14 +25,7 @@ const ids = Array.from({ length: ROWS }, (_, index) => index + 1);
 
   beforeAll(async () => {
     [house, maria] = await Promise.all([openRunHouse(), startMariaDb()]);
-    const { host, port, database, user: username, password } = maria.target;
-    const { status } = await house.engineer('POST', '/api/v1/connections', {
-      name: 'shop',
-      type: 'mysql',
-      config: { host, port, database },
-      credentials: { username, password },
-    });
-    expect(status).toBe(201);
+    await house.connect('shop', maria.target);
     await house.warehouse.query('CREATE TABLE public.read (id int)');
     const query = `SELECT seq AS id, IF(seq ${HALTS}, SLEEP(60), 0) AS halt FROM seq_1_to_${ROWS}`;
     reading = await house.createPipeline(

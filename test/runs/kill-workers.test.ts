@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { EXECUTE_RUN } from '../../src/domain/runs/run-jobs.js';
-import { type ServerProcess, startServerProcess } from '../process/server-process.js';
+import type { ServerProcess } from '../process/server-process.js';
 import { eventually } from '../support/eventually.js';
 import { type Boundaries, holdUpAt } from './boundaries.js';
 import { openRunHouse, type RunHouse } from './run-house.js';
@@ -28,17 +28,9 @@ const loads = ['load ledger', 'load archive'];
 let house: RunHouse;
 let spare: Promise<ServerProcess>;
 
-const startWorker = () =>
-  startServerProcess({
-    ROLE: 'worker',
-    DATABASE_URL: house.app.database.url,
-    DATA_DIR: house.app.dataDir,
-    LOG_LEVEL: 'info',
-  });
-
 beforeAll(async () => {
   house = await openRunHouse({ ROLE: 'api' });
-  spare = startWorker();
+  spare = house.startWorker();
 });
 
 afterAll(async () => {
@@ -61,7 +53,7 @@ async function reached(watched: readonly Boundaries[]): Promise<{ place: string;
   let found: { place: string; boundary: Boundaries } | undefined;
   await eventually(async () => {
     for (const boundary of watched) {
-      const place = await boundary.reached();
+      const [place] = await boundary.reached();
       if (place !== undefined) found = { place, boundary };
     }
     return found !== undefined;
@@ -104,7 +96,7 @@ it('writes each row once however often its workers are killed, before and after 
   while (seen.length < 2 * boundaries) {
     const { place, boundary } = await reached([inJournal, inLoads]);
     const worker = await spare;
-    spare = startWorker();
+    spare = house.startWorker();
     await worker.kill('SIGKILL');
     if (seen.includes(place)) {
       await boundary.open(place);

@@ -1,8 +1,12 @@
 import { Client } from 'pg';
+import type { MysqlConnectionTarget, PostgresConnectionTarget } from '../../src/engines/engine.js';
+import { type ServerProcess, startServerProcess } from '../process/server-process.js';
 import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Call, caller } from '../support/rest.js';
 import { type Watched, watch } from './watched-run.js';
+
+type Database = PostgresConnectionTarget | MysqlConnectionTarget;
 
 export interface RunHouse {
   app: TestApp;
@@ -11,8 +15,10 @@ export interface RunHouse {
   warehouse: Client;
   /** Of the same database. */
   databaseUrl: string;
-  /** Makes another connection that leads to it. */
-  connect(name: string): Promise<void>;
+  /** Makes another connection, to the same database or to `to`. */
+  connect(name: string, to?: Database): Promise<void>;
+  /** A worker in a process of its own, for an app that has none. */
+  startWorker(env?: Record<string, string>): Promise<ServerProcess>;
   createPipeline(yamlDefinition: string, more?: object): Promise<string>;
   /** Starts a run and gives its id. */
   start(pipelineId: string, body?: object): Promise<string>;
@@ -29,12 +35,20 @@ export async function openRunHouse(
   const credential = await app.platform('demo-engineer');
   const engineer = caller(app.url, credential);
   const { hostname, port, pathname, username, password } = new URL(database.url);
-  const connect = async (name: string) => {
+  const own: Database = {
+    type: 'postgres',
+    host: hostname,
+    port: Number(port),
+    database: pathname.slice(1),
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+  };
+  const connect = async (name: string, to = own) => {
     const { status } = await engineer('POST', '/api/v1/connections', {
       name,
-      type: 'postgres',
-      config: { host: hostname, port: Number(port), database: pathname.slice(1) },
-      credentials: { username: decodeURIComponent(username), password: decodeURIComponent(password) },
+      type: to.type,
+      config: { host: to.host, port: to.port, database: to.database },
+      credentials: { username: to.user, password: to.password },
     });
     if (status !== 201) throw new Error(`connection not created: ${status}`);
   };
@@ -47,6 +61,14 @@ export async function openRunHouse(
     warehouse,
     databaseUrl: database.url,
     connect,
+    startWorker: (more = {}) =>
+      startServerProcess({
+        ROLE: 'worker',
+        DATABASE_URL: app.database.url,
+        DATA_DIR: app.dataDir,
+        LOG_LEVEL: 'info',
+        ...more,
+      }),
     async createPipeline(yamlDefinition, more = {}) {
       const { body } = await engineer('POST', '/api/v1/pipelines', { name: 'p', yamlDefinition, ...more });
       return body.id;
