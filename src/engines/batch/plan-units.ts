@@ -79,14 +79,18 @@ function isComputedInPlace(spec: TaskSpec): boolean {
   return !(spec.type === 'cast' && spec.onError === 'QUARANTINE');
 }
 
-/** A file of the server's own, of which every row counts. */
+/**
+ * A file of the server's own, of which every row counts. JSON without `columns` is read whole whenever it is bound, for
+ * the names and types of its columns.
+ */
 export function isReadInPlace(spec: TaskSpec): spec is FileSourceSpec {
   return (
     spec.kind === 'source' &&
     spec.type === 'file' &&
     spec.connection === undefined &&
     spec.incremental === undefined &&
-    spec.quarantine === undefined
+    spec.quarantine === undefined &&
+    (spec.columns !== undefined || spec.format === 'csv' || spec.format === 'parquet')
   );
 }
 

@@ -30,6 +30,9 @@ const file = (
   more: Partial<FileSourceSpec> = {},
 ) => task(id, { kind: 'source', type: 'file', path, format, ...more });
 
+/** JSON is read as part of another task only where its columns are known. */
+const NAMES: Partial<FileSourceSpec> = { columns: { country: 'VARCHAR', name: 'VARCHAR' } };
+
 /** Plans, runs every unit in a session that knows the plan, and returns the last outcome. */
 async function runAll(tasks: GraphTask[]): Promise<TaskOutcome> {
   const units = new BatchEngine().plan(tasks);
@@ -45,7 +48,7 @@ describe('tasks carried out as one', () => {
   it('give the rows they would have given one by one, and tell what is known of each', async () => {
     const outcome = await runAll([
       file('orders', 'orders.csv'),
-      file('names', 'names.ndjson', 'ndjson'),
+      file('names', 'names.ndjson', 'ndjson', NAMES),
       task('big', sql('SELECT * FROM orders WHERE amount > 5'), ['orders']),
       task(
         'named',
@@ -132,7 +135,7 @@ describe('tasks carried out as one', () => {
     const secret = join(engine.files, 'secret.csv');
     const graph = (text: string): GraphTask[] => [
       file('orders', 'orders.csv'),
-      file('names', 'names.ndjson', 'ndjson'),
+      file('names', 'names.ndjson', 'ndjson', NAMES),
       task('mid', sql('FROM orders'), ['orders']),
       task('last', sql(text), ['mid', 'names']),
     ];

@@ -93,6 +93,27 @@ describe('file sources', () => {
     expect((await rowsOf('keys-sparse.ndjson'))[7]).toMatchObject({ id: '7', attr_6: null, attr_7: '7' });
   });
 
+  it('makes a column of a key that only the last row has, and only the last file', async () => {
+    await mkdir(join(engine.files, 'late'));
+    const rows = Array.from({ length: 25_000 }, (_, id) => `{"id":${id}}`);
+    await writeFile(
+      join(engine.files, 'late', '00.ndjson'),
+      `${rows.join('\n')}\n{"id":25000,"note":"last row"}\n`,
+    );
+    for (let n = 10; n < 60; n += 1) await writeFile(join(engine.files, 'late', `${n}.ndjson`), '{"id":1}\n');
+    await writeFile(join(engine.files, 'late', '99.ndjson'), '{"id":2.5,"word":"last file"}\n');
+    const { columns } = await engine.run('late', file('late', 'ndjson'));
+    expect(columns?.map(({ name, type }) => `${name} ${type}`)).toEqual([
+      'id DOUBLE',
+      'note VARCHAR',
+      'word VARCHAR',
+    ]);
+    expect((await rowsOf('late')).filter(({ note, word }) => note !== null || word !== null)).toEqual([
+      { id: 25_000, note: 'last row', word: null },
+      { id: 2.5, note: null, word: 'last file' },
+    ]);
+  });
+
   it.each([
     ['json', '[{"id": 18446744073709551616, "f": 1.5}]'],
     ['ndjson', '{"id": 1, "f": 1e2}\n{"id": -9223372036854775809}'],

@@ -165,12 +165,16 @@ export function parameters(options: Readonly<Record<string, string>>): string[] 
 }
 
 /**
- * Options of read_json: the named columns with their types, or all that a sample shows. With 200 keys of one type, or
- * many that few rows have, DuckDB would make a single column of them, a MAP; -1 stops both (1.5.6).
+ * Options of read_json: the named columns with their types, or what all rows show, for a key that no row of a sample had
+ * would be left out without a word. Of 200 keys with values of one type, or many that few rows have, DuckDB would make a
+ * single column, a MAP; -1 stops both (1.5.6).
  */
 export function jsonOptions(format: 'json' | 'ndjson', columns: ColumnTypes | undefined): string[] {
   const layout = `format = ${literal(format === 'json' ? 'auto' : 'newline_delimited')}`;
-  return [layout, columns ? `columns = ${typeMap(columns)}` : 'map_inference_threshold = -1'];
+  return [
+    layout,
+    ...(columns ? [`columns = ${typeMap(columns)}`] : ['map_inference_threshold = -1', 'sample_size = -1']),
+  ];
 }
 
 function typeMap(columns: ColumnTypes): string {

@@ -42,9 +42,8 @@ export function runHttpSource(context: TaskContext, spec: HttpSourceSpec): Promi
   });
 }
 
-/** Every row is looked at for the names and types of columns that are not given. */
 function readerOf(path: string, columns: ColumnTypes | undefined): string {
-  return `read_json(${[fileLiteral(path), ...jsonOptions('ndjson', columns), 'sample_size = -1'].join(', ')})`;
+  return `read_json(${[fileLiteral(path), ...jsonOptions('ndjson', columns)].join(', ')})`;
 }
 
 /** The recognised columns, those of `wide` as the types that keep them; undefined when there are none such. */

@@ -13,8 +13,7 @@ export function runInlineSource(context: TaskContext, spec: InlineSourceSpec): P
     await writeFile(path, spec.rows.map((row) => `${JSON.stringify(row)}\n`).join(''), { mode: 0o600 });
     return withDuckDb(context, 'loader', async (connection) => {
       const options = jsonOptions('ndjson', spec.columns).join(', ');
-      // The sample is every row: the definition's size bounds it.
-      const from = `read_json(${fileLiteral(path)}, ${options}, sample_size = -1)`;
+      const from = `read_json(${fileLiteral(path)}, ${options})`;
       const saved = await saveResult(context, connection, await exactSelect(connection, from));
       context.log('INFO', `${task.id}: ${saved.rows} rows`);
       return saved;
