@@ -1,9 +1,12 @@
 import type { EngineChoice } from './choose-engine.js';
 import type { DefinitionWarning, ParameterDeclaration } from './pipeline-definition.js';
 import type { PlaceholderUse } from './placeholder-errors.js';
+import { placeOf } from './placeholder-place.js';
+import { fillIn } from './placeholders.js';
 import type { WrittenCheck } from './quality-checks.js';
 import type { Item } from './read-items.js';
 import { replaces, sharedTables } from './shared-targets.js';
+import { visitTexts } from './visit-texts.js';
 import type { YamlText } from './yaml-text.js';
 
 /** A definition without errors, in its parts. */
@@ -58,6 +61,20 @@ const RULES: readonly Rule[] = [
       return parameters
         .filter(({ id }) => !used.has(`params.${id}`))
         .map(({ id, path }) => ({ message: `Nothing uses the parameter "${id}".`, path }));
+    },
+  },
+  {
+    name: 'unclosed-placeholder',
+    find: ({ text }) => {
+      const found: Finding[] = [];
+      visitTexts(text.value, {
+        onText: (value, path) => {
+          const isText = placeOf(path, text.value) === 'text';
+          if (!isText || !fillIn(value, () => '').includes('{{')) return;
+          found.push({ message: 'There is a "{{" that begins no placeholder: it stays as it is.', path });
+        },
+      });
+      return found;
     },
   },
   {
@@ -141,9 +158,9 @@ const RULES: readonly Rule[] = [
         // What "dependsOn" alone names may be there for the order.
         const isOrder = value['inputs'] === undefined && dependsOn.length > 0;
         if (value['type'] !== 'sql' || typeof sql !== 'string' || isOrder) return [];
-        const named = sql.toLowerCase();
+        const words = new Set(sql.toLowerCase().match(/\w+/g));
         return inputs
-          .filter((input) => !named.includes(input.id.toLowerCase()))
+          .filter((input) => !words.has(input.id.toLowerCase()))
           .map((input) => ({
             message: `The SQL of "${id}" does not name its input "${input.id}".`,
             path: input.path,

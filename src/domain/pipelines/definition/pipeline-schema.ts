@@ -73,7 +73,13 @@ function explain(error: ErrorObject, path: Path, text: YamlText): DefinitionErro
     case 'pattern':
       return text.error(`${shown(error.data)} is not valid for ${name}: ${descriptionOf(error)}.`, path);
     case 'type':
-      return text.error(`${name} must be ${TYPE_NAMES[String(params['type'])] ?? params['type']}.`, path);
+      return text.error(`${name} must be ${typeNames(params['type'])}.`, path);
+    case 'minItems':
+    case 'minLength':
+    case 'minProperties':
+      return text.error(`${name} ${params['limit'] === 1 ? 'is empty' : error.message}.`, path);
+    case 'uniqueItems':
+      return text.error(`${name} holds the same twice.`, [...path, Number(params['j'])]);
     default:
       return text.error(`${name} ${error.message ?? 'is not valid'}.`, path);
   }
@@ -88,6 +94,13 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   number: 'a number',
   boolean: 'true or false',
 };
+
+function typeNames(types: unknown): string {
+  return [types]
+    .flat()
+    .map((type) => TYPE_NAMES[String(type)] ?? type)
+    .join(' or ');
+}
 
 function nameOf(step: string | number | undefined): string {
   if (step === undefined) return 'The definition';

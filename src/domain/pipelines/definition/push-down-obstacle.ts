@@ -28,12 +28,16 @@ export interface Obstacle {
 
 /** Why these tasks cannot be one transaction in the database they read and write; none when they can. */
 export function pushDownObstacles(items: readonly Item[], checks: readonly WrittenCheck[]): Obstacle[] {
-  const found = [...items.flatMap((item) => obstaclesAt(item, checks)), ...betweenDatasets(items)];
+  const checked = new Map(checks.map((check) => [check.on, check]));
+  const found = [...items.flatMap((item) => obstaclesAt(item, checked)), ...betweenDatasets(items)];
   const hasTarget = items.some(({ kind }) => kind === 'target');
   return found.length > 0 || hasTarget ? found : [{ why: 'no task is a target.', path: [], key: 'engine' }];
 }
 
-function obstaclesAt({ id, kind, path, value }: Item, checks: readonly WrittenCheck[]): Obstacle[] {
+function obstaclesAt(
+  { id, kind, path, value }: Item,
+  checked: ReadonlyMap<string, WrittenCheck>,
+): Obstacle[] {
   const { type } = value;
   if (!PUSHED_DOWN.has(`${kind}:${type}`)) {
     return [{ why: `"${id}" is a ${kind} of type ${type}, which cannot be pushed down.`, path, key: 'type' }];
@@ -43,7 +47,7 @@ function obstaclesAt({ id, kind, path, value }: Item, checks: readonly WrittenCh
     const why = `"${id}" is incremental, and a watermark is kept by BATCH only.`;
     found.push({ why, path, key: 'incremental' });
   }
-  const check = checks.find(({ on }) => on === id);
+  const check = checked.get(id);
   if (check) {
     const why = `"${id}" has quality checks, which need its result before the targets are written.`;
     found.push({ why, path: check.path, key: 'on' });

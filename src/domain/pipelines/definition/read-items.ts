@@ -41,7 +41,8 @@ export function readItems(text: YamlText, errors: DefinitionError[]): Item[] {
     const tasks = asList(root['tasks'], ['tasks']).flatMap(({ value, path }) =>
       readItem(value, path, value['kind']),
     );
-    return tasks.map((task) => ({ ...task, inputs: task.inputs ?? ownDependencies(task, tasks) }));
+    const targets = idsOf('target', tasks);
+    return tasks.map((task) => ({ ...task, inputs: task.inputs ?? ownDependencies(task, targets) }));
   }
   for (const key of ['source', 'target']) {
     if (root[key] === undefined)
@@ -50,7 +51,7 @@ export function readItems(text: YamlText, errors: DefinitionError[]): Item[] {
   const items = short.flatMap(({ key, kind }) =>
     asList(root[key], [key]).flatMap(({ value, path }) => readItem(value, path, kind)),
   );
-  return items.map((item) => ({ ...item, inputs: item.inputs ?? defaultInputs(item, items) }));
+  return withDefaultInputs(items);
 }
 
 function readItem(value: Readonly<Record<string, unknown>>, path: Path, kind: unknown): Raw[] {
@@ -71,19 +72,26 @@ function readItem(value: Readonly<Record<string, unknown>>, path: Path, kind: un
 }
 
 /** Under `tasks`, and wherever `dependsOn` is written without inputs, the dependencies are what is read. */
-function ownDependencies(item: Raw, items: readonly Raw[]): readonly Reference[] {
-  const targets = new Set(items.filter(({ kind }) => kind === 'target').map(({ id }) => id));
+function ownDependencies(item: Raw, targets: ReadonlySet<string>): readonly Reference[] {
   return item.dependsOn.filter(({ id }) => !targets.has(id));
 }
 
-function defaultInputs(item: Raw, items: readonly Raw[]): readonly Reference[] {
-  const own = ownDependencies(item, items);
-  if (own.length > 0) return own;
+function withDefaultInputs(items: readonly Raw[]): Item[] {
+  const targets = idsOf('target', items);
   const sources = items.filter(({ kind }) => kind === 'source');
   const transformations = items.filter(({ kind }) => kind === 'transformation');
-  const before =
-    item.kind === 'target' ? transformations.at(-1) : transformations[transformations.indexOf(item) - 1];
-  return (before ? [before] : sources).map(({ id }) => ({ id, path: item.path }));
+  const before = new Map(transformations.map((item, index) => [item, transformations[index - 1]]));
+  const defaultsOf = (item: Raw): readonly Reference[] => {
+    const own = ownDependencies(item, targets);
+    if (own.length > 0) return own;
+    const one = item.kind === 'target' ? transformations.at(-1) : before.get(item);
+    return (one ? [one] : sources).map(({ id }) => ({ id, path: item.path }));
+  };
+  return items.map((item) => ({ ...item, inputs: item.inputs ?? defaultsOf(item) }));
+}
+
+function idsOf(kind: TaskKind, items: readonly Raw[]): Set<string> {
+  return new Set(items.filter((item) => item.kind === kind).map(({ id }) => id));
 }
 
 function references(value: unknown, path: Path): readonly Reference[] | undefined {

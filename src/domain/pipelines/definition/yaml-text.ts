@@ -1,15 +1,17 @@
 import {
   isAlias,
-  isCollection,
   isMap,
   isNode,
   isScalar,
+  isSeq,
   LineCounter,
   type Node,
+  type Pair,
   parseDocument,
-  visit,
+  type YAMLMap,
 } from 'yaml';
 import type { DefinitionError } from './pipeline-definition.js';
+import { yamlProblems } from './yaml-problems.js';
 
 export type Path = readonly (string | number)[];
 
@@ -27,9 +29,12 @@ export type ReadYaml = { ok: true; text: YamlText } | { ok: false; errors: Defin
 const MAX_BYTES = 1024 * 1024;
 /** Ten thousand anchors of one row each are no attack, nested anchors are; yaml multiplies along nested aliases. */
 const MAX_ALIASES = 100;
+/** With what aliases stand for. A text of 1 MiB has less without them, and each value is looked at many times. */
+const MAX_VALUES = 500_000;
 
 /** Reads YAML 1.2 with the core schema: no custom tags, no merge keys, no duplicate keys. Never throws on its text. */
-export function readYaml(source: string): ReadYaml {
+export function readYaml(written: string): ReadYaml {
+  const source = written.replace(/^\uFEFF/, '');
   if (Buffer.byteLength(source) > MAX_BYTES) return refused('The definition is larger than 1 MiB.');
   try {
     return parse(source);
@@ -46,7 +51,7 @@ function parse(source: string): ReadYaml {
     version: '1.2',
     schema: 'core',
     merge: false,
-    uniqueKeys: true,
+    uniqueKeys: false,
     stringKeys: true,
     prettyErrors: false,
     lineCounter: lines,
@@ -63,14 +68,11 @@ function parse(source: string): ReadYaml {
   const problems = [...document.errors, ...document.warnings].map(({ pos, message }) =>
     at(pos[0], `YAML: ${message}`),
   );
-  visit(document, {
-    Scalar: (_, node) => {
-      const problem = numberProblem(node.value, node.source);
-      if (problem) problems.push(at(node.range?.[0] ?? 0, problem));
-    },
-  });
+  problems.push(...yamlProblems(document).map(({ offset, message }) => at(offset, message)));
   if (problems.length > 0) return { ok: false, errors: problems };
   const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
+  if (!hasAtMost(MAX_VALUES, value))
+    return refused('The definition has too many values, with those its aliases repeat.');
   const error = (message: string, path: Path, key?: string) =>
     at(offsetOf(document.contents, document, path, key), message, key === undefined ? path : [...path, key]);
   const errorAt = (message: string, path: Path, raw: string, nth: number) =>
@@ -78,14 +80,14 @@ function parse(source: string): ReadYaml {
   return { ok: true, text: { value, error, errorAt } };
 }
 
-/** JSON, which the engine speaks, has neither; and a rounded number would be a wrong number. */
-function numberProblem(value: unknown, source: string | undefined): string | undefined {
-  if (typeof value !== 'number') return undefined;
-  if (!Number.isFinite(value)) return 'NaN and infinity cannot be used.';
-  const digits = source !== undefined && /^[-+]?\d+$/.test(source);
-  return digits && !Number.isSafeInteger(value)
-    ? `${source} is too large for an exact number: put it in quotes.`
-    : undefined;
+function hasAtMost(count: number, value: unknown): boolean {
+  const waiting = [value];
+  for (let seen = 0; waiting.length > 0; seen += 1) {
+    if (seen > count) return false;
+    const next = waiting.pop();
+    if (typeof next === 'object' && next !== null) for (const part of Object.values(next)) waiting.push(part);
+  }
+  return true;
 }
 
 /** An escape or an alias may spell the text differently; then the place it begins at has to do. */
@@ -112,7 +114,9 @@ function offsetOf(root: Node | null, document: YamlDocument, path: Path, key: st
 
 function childOf(node: Node | undefined, document: YamlDocument, step: string | number): Node | undefined {
   const parent = resolved(node, document);
-  const child: unknown = isCollection(parent) ? parent.get(step, true) : undefined;
+  const child: unknown = isMap(parent)
+    ? pairOf(parent, String(step))?.value
+    : isSeq(parent) && parent.items[Number(step)];
   return isNode(child) ? child : undefined;
 }
 
@@ -121,9 +125,19 @@ function resolved(node: Node | undefined, document: YamlDocument): Node | undefi
 }
 
 function keyOffset(node: Node | undefined, key: string): number | undefined {
-  if (!isMap(node)) return undefined;
-  const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === key);
-  return isScalar(pair?.key) ? pair.key.range?.[0] : undefined;
+  const found = isMap(node) ? pairOf(node, key)?.key : undefined;
+  return isScalar(found) ? found.range?.[0] : undefined;
+}
+
+const pairs = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
+
+/** yaml looks through all keys for each: a map of 60,000 unknown ones took minutes. */
+function pairOf(map: YAMLMap, key: string): Pair | undefined {
+  const known =
+    pairs.get(map) ??
+    new Map(map.items.map((pair) => [String(isScalar(pair.key) ? pair.key.value : pair.key), pair]));
+  pairs.set(map, known);
+  return known.get(key);
 }
 
 function refused(message: string): ReadYaml {

@@ -62,7 +62,7 @@ target: {id: out, type: postgres, connection: w, table: "a.b.c", mode: MERGE, in
     [
       'a custom tag and a key given twice',
       'a: !foo 1\na: 2',
-      ['1:4 : YAML: Unresolved tag: !foo', '2:1 : YAML: Map keys must be unique'],
+      ['1:4 : YAML: Unresolved tag: !foo', '2:1 : The key "a" stands here twice.'],
     ],
     [
       'two documents',
@@ -193,5 +193,49 @@ target:
     ['path: out, format: csv, mode: APPEND', 'path: out, format: csv, mode: APPEND'],
   ])('are not, where they are two or add: %s, %s', (first, second) => {
     expect(parseDefinition(twice(first, second)).ok).toBe(true);
+  });
+});
+
+describe('YAML that means to do harm', () => {
+  const rows = (value: string) =>
+    `${HEAD}source: { id: a, type: inline, rows: ${value} }\ntarget: { id: z, type: file, path: z.csv }\n`;
+
+  it.each([
+    ['an alias of itself', rows('&r [{ n: *r }]'), ['3:47 : "*r" stands within what it stands for.']],
+    ['an alias of nothing', rows('[{ n: *r }, &r { n: 1 }]'), ['3:44 : There is no "&r" before this.']],
+    [
+      'a merge key',
+      rows('[{ <<: { n: 1 } }]'),
+      ['3:41 : YAML 1.2 has no merge keys: write out what "<<" stands for.'],
+    ],
+    ['an escaped U+0000', rows('[{ n: "a\\0" }]'), ['3:44 : The character U+0000 cannot be used.']],
+    ['half a character', rows('[{ "\\uD800": 1 }]'), ['3:41 : Half of a surrogate pair is no character.']],
+    [
+      'aliases of much',
+      rows(`[{ r: &r [${'1,'.repeat(60_000)}] }, ${'{ r: *r },'.repeat(20)}]`),
+      ['1:1 : The definition has too many values, with those its aliases repeat.'],
+    ],
+    [
+      'a mark of byte order before an error',
+      `\uFEFFbad: 1\n${rows('[{ n: 1 }]')}`,
+      ['1:1 bad: Unknown key "bad".'],
+    ],
+  ])('%s', (_, yaml, errors) => {
+    expect(refused(yaml)).toEqual(errors);
+  });
+
+  it('is told where it is nested too deeply, and not for what is merely deep', () => {
+    const nested = (depth: number) => rows(`[{ n: ${'['.repeat(depth)}${']'.repeat(depth)} }]`);
+    expect(parseDefinition(nested(100)).ok).toBe(true);
+    expect(refused(nested(300))).toEqual([
+      expect.stringMatching(/^3:\d{3} : The definition is nested too deeply\.$/),
+    ]);
+  });
+
+  it('has no more work in it than its length: 30,000 unknown keys took half a minute', () => {
+    const keys = Array.from({ length: 30_000 }, (_, index) => `k${index}: 1\n`).join('');
+    const begin = process.cpuUsage();
+    expect(refused(SMALL + keys)).toHaveLength(100);
+    expect(process.cpuUsage(begin).user).toBeLessThan(10_000_000);
   });
 });

@@ -119,7 +119,7 @@ const TRANSFORMATIONS: [string, string, string[]][] = [
   [
     'no keys',
     '{ id: t, type: deduplicate, inputs: [a], keys: [] }',
-    ['4:65 transformations.keys: keys must NOT have fewer than 1 items.'],
+    ['4:65 transformations.keys: keys is empty.'],
   ],
 ];
 

@@ -123,3 +123,13 @@ tasks:
   ]);
   expect(unread('dependsOn: [a, b], sql: SELECT * FROM a')).toEqual([]);
 });
+
+it('braces that begin no placeholder are told where text stands, not in code', () => {
+  const told = (path: string) =>
+    warnings(`${SMALL.replace('path: z.csv', `path: "${path}.csv"`)}timeout: PT1M`);
+  const message = 'There is a "{{" that begins no placeholder: it stays as it is.';
+  expect(told('{{ run.id }')).toEqual([`4:36 unclosed-placeholder target.path: ${message}`]);
+  expect(told('{{ run.id }}')).toEqual([]);
+  const code = 'transformations: { id: t, type: javascript, code: "if (1) {{ a = {} }}" }';
+  expect(warnings(`${SMALL}${code}\ntimeout: PT1M`)).toEqual([]);
+});
