@@ -195,6 +195,12 @@ export interface EngineSession {
   close(): Promise<void>;
 }
 
+/** What an author wrote into a field, in a language of the engine. */
+export type AuthorText =
+  | { language: 'select'; text: string; inputs: readonly string[] }
+  | { language: 'expression' | 'orderTerm'; text: string; field: string }
+  | { language: 'javascript' | 'regex'; text: string };
+
 export interface Engine {
   readonly kind: EngineKind;
   /**
@@ -203,4 +209,9 @@ export interface Engine {
    */
   plan(tasks: readonly GraphTask[], workspaceId?: string): readonly EngineTask[];
   open(options: SessionOptions): Promise<EngineSession>;
+  /**
+   * For each text what is wrong with it whatever the data may be; undefined where nothing is, and where it could not be
+   * read in time. Nothing is executed. Never rejects.
+   */
+  judge?(texts: readonly AuthorText[]): Promise<readonly (string | undefined)[]>;
 }

@@ -47,11 +47,14 @@ const REFUSED_CLASSES: Readonly<Record<string, string>> = {
   POSITIONAL_REFERENCE: 'A column is named, not numbered',
 };
 
-/** @throws EngineError SQL unless the text is one expression (or order term) over the columns of `input` alone */
+/**
+ * @param input undefined while its columns are not known: then any name may be one
+ * @throws EngineError SQL unless the text is one expression (or order term) over the columns of `input` alone
+ */
 export async function assertExpression(
   connection: DuckDBConnection,
   { field, text }: AuthorText,
-  input: Relation,
+  input: Relation | undefined,
   form: keyof typeof FORMS = 'expression',
 ): Promise<void> {
   for (const { before, after, terms } of FORMS[form]) {
@@ -76,14 +79,14 @@ export async function assertExpression(
 
 type Refuse = (message: string, position: unknown) => never;
 
-function assertNodes(nodes: readonly Syntax[], input: Relation, refuse: Refuse): void {
+function assertNodes(nodes: readonly Syntax[], input: Relation | undefined, refuse: Refuse): void {
   const parameters = new Set(
     nodes
       .filter((node) => node['class'] === 'LAMBDA')
       .flatMap((node) => [...walk(node['lhs'])].map(firstName)),
   );
   const known = new Set(
-    [input.name, ...input.columns.map(({ name }) => name)].map((name) => name.toLowerCase()),
+    [input?.name ?? '', ...(input?.columns ?? []).map(({ name }) => name)].map((name) => name.toLowerCase()),
   );
   for (const node of nodes) {
     const position = node['query_location'];
@@ -94,7 +97,7 @@ function assertNodes(nodes: readonly Syntax[], input: Relation, refuse: Refuse):
     } catch (error) {
       refuse(error instanceof Error ? error.message : String(error), position);
     }
-    if (node['class'] !== 'COLUMN_REF') continue;
+    if (!input || node['class'] !== 'COLUMN_REF') continue;
     const name = firstName(node) ?? '';
     if (!known.has(name) && !parameters.has(name) && !VALUE_KEYWORDS.has(name))
       refuse(noColumn(name, input), position);

@@ -1,5 +1,6 @@
-import type { Engine, EngineSession, EngineTask, GraphTask, SessionOptions } from '../engine.js';
+import type { AuthorText, Engine, EngineSession, EngineTask, GraphTask, SessionOptions } from '../engine.js';
 import { BatchSession } from './batch-session.js';
+import { judgeTexts } from './judge/judge-process.js';
 import { planUnits } from './plan-units.js';
 
 /**
@@ -16,5 +17,9 @@ export class BatchEngine implements Engine {
   /** Starts the child process (about 150 ms). Rejects with EngineError when it does not come up. */
   open(options: SessionOptions): Promise<EngineSession> {
     return BatchSession.open(options);
+  }
+
+  judge(texts: readonly AuthorText[]): Promise<readonly (string | undefined)[]> {
+    return judgeTexts(texts);
   }
 }

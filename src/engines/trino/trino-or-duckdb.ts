@@ -1,5 +1,5 @@
 import { BatchEngine } from '../batch/batch-engine.js';
-import type { Engine, EngineSession, EngineTask, GraphTask, SessionOptions } from '../engine.js';
+import type { AuthorText, Engine, EngineSession, EngineTask, GraphTask, SessionOptions } from '../engine.js';
 import { fitsTrino, isForTrino } from './trino-fit.js';
 import { TrinoSession } from './trino-session.js';
 import type { TrinoSettings } from './trino-settings.js';
@@ -24,5 +24,12 @@ export class TrinoOrDuckDbEngine implements Engine {
     return isForTrino(this.settings, options.tasks ?? [], options.workspaceId)
       ? Promise.resolve(new TrinoSession(this.settings, options))
       : this.#duckDb.open(options);
+  }
+
+  /** Only code, which always is DuckDB's part: Trino may carry out SQL that DuckDB would not read. */
+  async judge(texts: readonly AuthorText[]): Promise<readonly (string | undefined)[]> {
+    const code = texts.filter(({ language }) => language === 'javascript');
+    const faults = await this.#duckDb.judge(code);
+    return texts.map((text) => faults[code.indexOf(text)]);
   }
 }

@@ -1,4 +1,4 @@
 export { checkGiven } from './check-parameters.js';
-export { parseDefinition } from './parse-definition.js';
+export { inOrder, parseDefinition } from './parse-definition.js';
 export type * from './pipeline-definition.js';
 export { pipelineSchema } from './pipeline-schema.js';

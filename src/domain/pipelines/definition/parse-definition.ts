@@ -1,3 +1,4 @@
+import { authorTexts } from './author-texts.js';
 import { asText, bindPlaceholders } from './bind-placeholders.js';
 import { chooseEngine, engineErrors, requestedEngine } from './choose-engine.js';
 import { compileGraph, compileTasks, policiesOf } from './compile-graph.js';
@@ -10,6 +11,7 @@ import type {
   ParameterValues,
   ParsedDefinition,
   PipelineDefinition,
+  WrittenText,
 } from './pipeline-definition.js';
 import { structureErrors, textsExpectedAt } from './pipeline-schema.js';
 import { findPlaceholders } from './placeholder-errors.js';
@@ -46,7 +48,7 @@ export function parseDefinition(yaml: string, options: ParseOptions = {}): Parse
     return judge(read.text, parameters, errors, { isBound: false, lint });
   }
   const bound = bindPlaceholders(read.text, parameters, options.values);
-  if (bound.problems.length > 0) return { ok: false, errors: [], problems: bound.problems };
+  if (bound.problems.length > 0) return { ok: false, errors: [], texts: [], problems: bound.problems };
   const text = asText(bound, textsExpectedAt(bound.text));
   return judge(text, parameters, bound.errors, { isBound: true });
 }
@@ -79,11 +81,12 @@ function judge(
   );
   const choice = chooseEngine(requestedEngine(text), items, checks);
   errors.push(...engineErrors(choice, errors, text));
-  if (errors.length > 0) return refused(errors);
+  const texts = isBound ? [] : authorTexts({ items, checks, choice, text }, errors);
+  if (errors.length > 0) return refused(errors, texts);
   const definition = toDefinition(text, parameters);
   const graph = compileGraph(compileTasks(items, checks), choice.engine);
   const warnings = lint?.({ text, items, checks, parameters, choice }) ?? [];
-  return { ok: true, definition, graph, warnings };
+  return { ok: true, definition, graph, warnings, texts };
 }
 
 function toDefinition(text: YamlText, parameters: readonly DeclaredParameter[]): PipelineDefinition {
@@ -101,8 +104,13 @@ function toDefinition(text: YamlText, parameters: readonly DeclaredParameter[]):
   };
 }
 
-function refused(errors: readonly DefinitionError[]): ParsedDefinition {
+function refused(errors: readonly DefinitionError[], texts: WrittenText[] = []): ParsedDefinition {
+  return { ok: false, errors: inOrder(errors), texts, problems: [] };
+}
+
+/** Each once, in the order of the text, as many as are told. */
+export function inOrder(errors: readonly DefinitionError[]): DefinitionError[] {
   const distinct = new Map(errors.map((error) => [JSON.stringify(error), error]));
   const ordered = [...distinct.values()].sort((a, b) => a.line - b.line || a.column - b.column);
-  return { ok: false, errors: ordered.slice(0, MAX_ERRORS), problems: [] };
+  return ordered.slice(0, MAX_ERRORS);
 }

@@ -1,4 +1,4 @@
-import type { EngineKind, EngineTask } from '../../../engines/engine.js';
+import type { AuthorText, EngineKind, EngineTask } from '../../../engines/engine.js';
 import type { TaskKind, TaskType } from '../../../engines/task-spec.js';
 import type { FieldProblem } from '../../../errors.js';
 
@@ -87,11 +87,24 @@ export interface DefinitionWarning extends DefinitionError {
   rule: string;
 }
 
+/** A text of the definition that only the engine's own parser can judge. */
+export interface WrittenText {
+  author: AuthorText;
+  error(message: string): DefinitionError;
+}
+
 export type ParsedDefinition =
-  | { ok: true; definition: PipelineDefinition; graph: TaskGraph; warnings: DefinitionWarning[] }
+  | {
+      ok: true;
+      definition: PipelineDefinition;
+      graph: TaskGraph;
+      warnings: DefinitionWarning[];
+      texts: WrittenText[];
+    }
   | {
       ok: false;
       errors: DefinitionError[];
+      texts: WrittenText[];
       /** Of the parameters the run was given; when there are some, the definition itself was not judged further. */
       problems: FieldProblem[];
     };

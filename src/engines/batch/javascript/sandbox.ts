@@ -88,6 +88,22 @@ export class Sandbox {
     return sandbox;
   }
 
+  /** Reads the code and runs nothing of it. @throws AuthorError when it cannot be read */
+  static async parse(code: string): Promise<void> {
+    const sandbox = new Sandbox(await getQuickJS(), code);
+    sandbox.#deadline = Date.now() + START_LIMIT_MS;
+    const context = sandbox.#context;
+    const result = context.evalCode(code, FILE, { type: 'global', compileOnly: true });
+    const error = result.error && asError(context.dump(result.error));
+    result.dispose();
+    context.dispose();
+    sandbox.#runtime.dispose();
+    if (!error) return;
+    const { name, message, stack } = error;
+    if (name !== 'SyntaxError') throw new Error(`${name}: ${message}`);
+    throw new AuthorError(`${name} in line ${PLACE.exec(stack)?.[1] ?? 1}: ${message}`, undefined);
+  }
+
   #load(kinds: readonly ColumnKind[]): void {
     const context = this.#context;
     this.#deadline = Date.now() + START_LIMIT_MS;
