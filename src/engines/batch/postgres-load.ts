@@ -4,7 +4,7 @@ import type { PostgresTargetSpec } from '../task-spec.js';
 import { DELETES } from './delete-when.js';
 import { assertKeysKnown, columnsToAdd } from './load-input.js';
 import { createStatements, definitions, isMadeMeanwhile, type LoadColumn } from './postgres-new-table.js';
-import { identifier } from './sql-text.js';
+import { identifier, literal } from './sql-text.js';
 import { type TableName, tableName } from './table-name.js';
 
 export interface LoadPlan {
@@ -14,11 +14,15 @@ export interface LoadPlan {
   columns: readonly LoadColumn[];
   /** Those of the columns that the existing table lacks. */
   added: readonly LoadColumn[];
+  /** Those of the columns that come as JSON while the existing table has arrays, with the array's type. */
+  arrays: readonly LoadColumn[];
   /** The staging table says of each row whether it is to go. */
   deletes: boolean;
   keys: readonly string[];
   /** A unique index covers exactly the keys, so ON CONFLICT can use it. */
   keysAreUnique: boolean;
+  /** The input has not all columns that a new row of the existing table needs. */
+  lacksRequired: boolean;
   staging: string;
 }
 
@@ -34,16 +38,22 @@ export async function planLoad(
   const keys = spec.keys ?? [];
   assertKeysKnown(spec, columns);
   const existing = await columnsOf(client, target);
+  if (existing) assertNamesApart(spec, columns, existing);
   return {
     target,
     exists: existing !== undefined,
     mode: spec.mode,
     columns,
     added: existing ? columnsToAdd(spec, columns, (name) => existing.has(name)) : [],
+    arrays: columns.flatMap(({ name, type }) => {
+      const array = type === 'jsonb' && existing?.get(name)?.arrayType;
+      return array ? [{ name, type: array }] : [];
+    }),
     deletes: spec.deleteWhen !== undefined,
     keys,
     keysAreUnique:
       existing === undefined || (keys.length > 0 && (await hasUniqueIndex(client, target, keys))),
+    lacksRequired: existing ? requiresMore(columns, existing) : false,
     staging: STAGING,
   };
 }
@@ -59,14 +69,46 @@ export async function planInTransaction(
   return isOld ? planLoad(client, spec, columns) : plan;
 }
 
-/** The names of the target's columns, or undefined when there is no such table. */
-async function columnsOf(client: Client, target: TableName): Promise<Set<string> | undefined> {
-  const { rows } = await client.query<{ name: string }>(
-    `SELECT attname AS name FROM pg_attribute
+interface TargetColumn {
+  name: string;
+  /** With its modifiers; null when it is no array. */
+  arrayType: string | null;
+  /** A row without a value for it cannot be inserted. */
+  isRequired: boolean;
+}
+
+/** By their names; undefined when there is no such table. */
+async function columnsOf(client: Client, target: TableName): Promise<Map<string, TargetColumn> | undefined> {
+  const { rows } = await client.query<TargetColumn>(
+    `SELECT attname AS name, CASE WHEN typcategory = 'A' THEN format_type(atttypid, atttypmod) END AS "arrayType",
+       attnotnull AND NOT atthasdef AND attidentity = '' AS "isRequired"
+     FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
      WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
     [target.quoted],
   );
-  return rows.length > 0 ? new Set(rows.map(({ name }) => name)) : undefined;
+  return rows.length > 0 ? new Map(rows.map((column) => [column.name, column])) : undefined;
+}
+
+function requiresMore(columns: readonly LoadColumn[], existing: ReadonlyMap<string, TargetColumn>): boolean {
+  const given = new Set(columns.map(({ name }) => name));
+  return [...existing.values()].some(({ name, isRequired }) => isRequired && !given.has(name));
+}
+
+/** A table that was widened by a name of another case would be one that nothing but PostgreSQL can read. */
+function assertNamesApart(
+  { table }: PostgresTargetSpec,
+  columns: readonly LoadColumn[],
+  existing: ReadonlyMap<string, unknown>,
+): void {
+  const folded = new Map([...existing.keys()].map((name) => [name.toLowerCase(), name]));
+  for (const { name } of columns) {
+    const alike = existing.has(name) ? undefined : folded.get(name.toLowerCase());
+    if (alike === undefined) continue;
+    throw new EngineError(
+      'TARGET',
+      `The input's column "${name}" and the column "${alike}" of ${table} differ by case alone: rename the input's.`,
+    );
+  }
 }
 
 async function hasUniqueIndex(client: Client, target: TableName, keys: readonly string[]): Promise<boolean> {
@@ -95,12 +137,30 @@ export async function createStaging(client: Client, plan: LoadPlan): Promise<voi
     return;
   }
   const added = new Set(plan.added.map(({ name }) => name));
-  const columns = [...plan.columns, ...marker].map(({ name, type }) =>
-    added.has(name) || name === DELETES ? `NULL::${type} AS ${identifier(name)}` : identifier(name),
-  );
+  const arrays = new Set(plan.arrays.map(({ name }) => name));
+  const columns = [...plan.columns, ...marker].map(({ name, type }) => {
+    if (arrays.has(name)) return `NULL::json AS ${identifier(name)}`;
+    return added.has(name) || name === DELETES ? `NULL::${type} AS ${identifier(name)}` : identifier(name);
+  });
   await client.query(
     `CREATE TEMP TABLE opsgraph_staging AS SELECT ${columns.join(', ')} FROM ${plan.target.quoted} WITH NO DATA`,
   );
+}
+
+const ARRAYS = 'pg_temp.opsgraph_arrays';
+
+/** Behind the upload: PostgreSQL itself reads JSON as an array of any depth and element, by a row type that has it. */
+export async function readStagedArrays(client: Client, { arrays, staging }: LoadPlan): Promise<void> {
+  if (arrays.length === 0) return;
+  await client.query(
+    `DROP TABLE IF EXISTS ${ARRAYS}; CREATE TEMP TABLE opsgraph_arrays (${definitions(arrays)})`,
+  );
+  const changes = arrays.map(({ name, type }) => {
+    const column = identifier(name);
+    const row = `json_populate_record(NULL::${ARRAYS}, json_build_object(${literal(name)}, ${column}))`;
+    return `ALTER COLUMN ${column} TYPE ${type} USING (${row}).${column}`;
+  });
+  await client.query(`ALTER TABLE ${staging} ${changes.join(', ')}`);
 }
 
 /** ON CONFLICT and MERGE both refuse to touch a row twice, with a message that does not name the key: say it better. */
@@ -137,9 +197,14 @@ export function writeStatements(plan: LoadPlan): string[] {
       // DELETE, not TRUNCATE: readers go on seeing the old rows until the commit, and triggers and foreign keys hold.
       return [...create, lock(plan), `DELETE FROM ${quoted}`, insert(plan)];
     case 'UPSERT':
-      return plan.keysAreUnique ? [...create, upsert(plan)] : [...create, lock(plan), merge(plan)];
+      return plan.keysAreUnique ? [...create, ...upsert(plan)] : [...create, lock(plan), merge(plan)];
     case 'MERGE':
-      return [...create, lock(plan), ...deletions(plan), plan.keysAreUnique ? upsert(plan) : merge(plan)];
+      return [
+        ...create,
+        lock(plan),
+        ...deletions(plan),
+        ...(plan.keysAreUnique ? upsert(plan) : [merge(plan)]),
+      ];
   }
 }
 
@@ -150,18 +215,19 @@ function widenStatements({ target, added }: LoadPlan): string[] {
 }
 
 /** MERGE's WHEN NOT MATCHED BY SOURCE is only known to PostgreSQL 17. */
-function deletions({ target, staging, keys, deletes }: LoadPlan): string[] {
-  const same = keys.map(identifier).map((key) => `target.${key} = source.${key}`);
+function deletions(plan: LoadPlan): string[] {
+  const { target, staging, deletes } = plan;
+  const same = sameKeys(plan);
   if (!deletes) {
     return [
       `DELETE FROM ${target.quoted} AS target
-       WHERE NOT EXISTS (SELECT FROM ${staging} AS source WHERE ${same.join(' AND ')})`,
+       WHERE NOT EXISTS (SELECT FROM ${staging} AS source WHERE ${same})`,
     ];
   }
   const marked = identifier(DELETES);
   return [
     `DELETE FROM ${target.quoted} AS target USING ${staging} AS source
-     WHERE ${[...same, `source.${marked}`].join(' AND ')}`,
+     WHERE ${same} AND source.${marked}`,
     `DELETE FROM ${staging} WHERE ${marked}`,
   ];
 }
@@ -175,21 +241,46 @@ function insert({ target, columns, staging }: LoadPlan): string {
   return `INSERT INTO ${target.quoted} (${names}) SELECT ${names} FROM ${staging}`;
 }
 
-function upsert(plan: LoadPlan): string {
+/**
+ * Measured on 1,000,000 rows of which none, half and all were known: ON CONFLICT alone takes 3.9, 4.7 and 6.1 s, with the
+ * rows known changed before it 3.5, 5.5 and 20 s. So that is done only where they could not be inserted, which ON CONFLICT
+ * tries first. It stays for rows that come between the statements.
+ */
+function upsert(plan: LoadPlan): string[] {
   const updates = notKeys(plan).map((name) => `${name} = EXCLUDED.${name}`);
   const action = updates.length > 0 ? `DO UPDATE SET ${updates.join(', ')}` : 'DO NOTHING';
-  return `${insert(plan)} ON CONFLICT (${plan.keys.map(identifier).join(', ')}) ${action}`;
+  const insertion = `${insert(plan)} ON CONFLICT (${plan.keys.map(identifier).join(', ')}) ${action}`;
+  return plan.lacksRequired ? [...updateKnown(plan), insertion] : [insertion];
+}
+
+/** Known rows are taken out of the staging table: looked for while others are inserted, they made that quadratic. */
+function updateKnown(plan: LoadPlan): string[] {
+  const { target, staging } = plan;
+  const updates = notKeys(plan).map((name) => `${name} = source.${name}`);
+  const known = `WHERE ${sameKeys(plan)}`;
+  const remove = `DELETE FROM ${staging} AS source USING ${target.quoted} AS target ${known}`;
+  if (updates.length === 0) return [remove];
+  return [
+    `UPDATE ${target.quoted} AS target SET ${updates.join(', ')} FROM ${staging} AS source ${known}`,
+    remove,
+  ];
 }
 
 /** Without a unique index there is nothing for ON CONFLICT; MERGE (PostgreSQL 15) needs none, but needs the lock. */
 function merge(plan: LoadPlan): string {
   const names = plan.columns.map(({ name }) => identifier(name));
-  const on = plan.keys.map(identifier).map((key) => `target.${key} = source.${key}`);
   const updates = notKeys(plan).map((name) => `${name} = source.${name}`);
   const matched = updates.length > 0 ? `UPDATE SET ${updates.join(', ')}` : 'DO NOTHING';
-  return `MERGE INTO ${plan.target.quoted} AS target USING ${plan.staging} AS source ON ${on.join(' AND ')}
+  return `MERGE INTO ${plan.target.quoted} AS target USING ${plan.staging} AS source ON ${sameKeys(plan)}
     WHEN MATCHED THEN ${matched}
     WHEN NOT MATCHED THEN INSERT (${names.join(', ')}) VALUES (${names.map((name) => `source.${name}`).join(', ')})`;
+}
+
+function sameKeys({ keys }: LoadPlan): string {
+  return keys
+    .map(identifier)
+    .map((key) => `target.${key} = source.${key}`)
+    .join(' AND ');
 }
 
 function notKeys({ columns, keys }: LoadPlan): string[] {

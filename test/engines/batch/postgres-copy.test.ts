@@ -58,22 +58,23 @@ const straight = () => engine.logs.some(({ message }) => message.includes('rows 
 
 describe('a PostgreSQL source and the target that appends it', () => {
   it('copies values of the same types exactly, whatever they hold, and counts them for both tasks', async () => {
-    const columns = `id int, t text, n numeric, f float8, b bytea, at timestamptz, d date, iv interval, j jsonb, u uuid, ip inet, p boolean`;
+    const columns = `id int, t text, n numeric, f float8, b bytea, at timestamptz, d date, iv interval, j jsonb, u uuid, ip inet, p boolean, a text[]`;
     await shop.client.query(`CREATE TABLE s.orders (${columns})`);
     await lake.client.query(`CREATE TABLE s.orders (extra int DEFAULT 7, ${columns})`);
     await shop.client.query(
       `INSERT INTO s.orders VALUES
        (1, E'tab\\t, "quote", back\\\\slash, \\\\N, line\\nline\\r', 'NaN', 'Infinity', '\\x00ff', '0044-03-15 10:00:00 BC', '-infinity',
-        '-1 mon +2 days', '{"a": [1, null]}', gen_random_uuid(), '10.0.0.0/8', true),
-       (2, '', 1e100, 0.1, '', now(), 'infinity', '0', 'null', NULL, NULL, NULL),
-       (3, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)`,
+        '-1 mon +2 days', '{"a": [1, null]}', gen_random_uuid(), '10.0.0.0/8', true, E'[0:1]={"q\\\\\\"{,}",NULL}'),
+       (2, '', 1e100, 0.1, '', now(), 'infinity', '0', 'null', NULL, NULL, NULL, '{{a,b},{"",c}}'),
+       (3, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)`,
     );
     engine.logs.length = 0;
     const outcome = await copy();
     expect(outcome).toMatchObject({ rows: 3, output: 's.orders', within: { orders: { rows: 3 } } });
+    expect(outcome.columns?.at(-1)).toEqual({ name: 'a', type: 'JSON' });
     expect(outcome.bytes).toBeGreaterThan(100);
     expect(straight()).toBe(true);
-    const text = 'SELECT id, t, n, f, b, at, d, iv, j, u, ip, p FROM s.orders ORDER BY id';
+    const text = 'SELECT id, t, n, f, b, at, d, iv, j, u, ip, p, a, a::text FROM s.orders ORDER BY id';
     expect(await lake.rows(text)).toEqual(await shop.rows(text));
     expect(await lake.rows('SELECT DISTINCT extra FROM s.orders')).toEqual([{ extra: 7 }]);
   });
@@ -98,6 +99,18 @@ describe('a PostgreSQL source and the target that appends it', () => {
     ]);
     expect(await copy()).toMatchObject({ rows: 2 });
     expect(await arrived()).toHaveLength(4);
+  });
+
+  it('gives arrays to a table that has them where it cannot go straight', async () => {
+    const columns = 'id int, a int[], t text[], m money[]';
+    await shop.client.query(
+      `CREATE TABLE s.orders (${columns}); INSERT INTO s.orders VALUES (1, '{{1,2},{3,NULL}}', '{"a, \\"b\\"",NULL}', '{1}'), (2, NULL, '{}', NULL)`,
+    );
+    await lake.client.query(`CREATE TABLE s.orders (${columns})`);
+    engine.logs.length = 0;
+    expect(await copy()).toMatchObject({ rows: 2 });
+    expect(straight()).toBe(false);
+    expect(await arrived()).toEqual(await shop.rows('SELECT * FROM s.orders ORDER BY id'));
   });
 
   it('names the task that failed, and leaves the target as it was', async () => {

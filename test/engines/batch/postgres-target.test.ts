@@ -251,29 +251,6 @@ describe('a target that is executed again', () => {
     expect(await table()).toHaveLength(3);
   });
 
-  it('several at once make the table, and its schema, once', async () => {
-    await warehouse.client.query('DROP SCHEMA mart');
-    const names = ['mart.t', 'mart.t', 'mart.t', 'mart.t', 'mart.other'];
-    const outcomes = await Promise.all(names.map((name) => load(target('APPEND', undefined, name))));
-    expect(outcomes.map(({ rows }) => rows)).toEqual([3, 3, 3, 3, 3]);
-    expect(await table()).toHaveLength(12);
-    expect(await warehouse.rows('SELECT FROM mart.other')).toHaveLength(3);
-  });
-
-  it('one that was overtaken while it made the table takes the types of the other', async () => {
-    await engine.run('texts', inline([{ id: '4', name: 'x' }]));
-    await warehouse.client.query('BEGIN');
-    await warehouse.client.query(
-      `SELECT pg_advisory_xact_lock(hashtextextended('opsgraph.create mart.t', 0));
-       CREATE TABLE mart.t (id int PRIMARY KEY, name text)`,
-    );
-    const overtaken = load(target('UPSERT', ['id']), 'texts');
-    await eventually(async () => (await warehouse.rows(waiting)).length > 0);
-    await warehouse.client.query('COMMIT');
-    expect(await overtaken).toMatchObject({ rows: 1 });
-    expect(await table()).toEqual([{ id: 4, name: 'x' }]);
-  });
-
   it('after its process was killed inside the transaction writes once', async () => {
     await warehouse.client.query(
       "CREATE TABLE mart.t (id bigint, name text); INSERT INTO mart.t VALUES (8, 'old')",

@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import type { Client, FieldDef } from 'pg';
 import copyStreams, { type CopyStreamQuery } from 'pg-copy-streams';
-import type { EngineTask, TaskOutcome } from '../../engine.js';
+import type { EngineTask, ResultColumn, TaskOutcome } from '../../engine.js';
 import { EngineError } from '../../engine-error.js';
 import type { PostgresSourceSpec, PostgresTargetSpec } from '../../task-spec.js';
 import { toEngineError } from '../classify-error.js';
@@ -11,11 +11,11 @@ import { hasOneText, readRule } from '../postgres-types.js';
 import { identifier } from '../sql-text.js';
 import { type TableName, tableName } from '../table-name.js';
 import type { TaskContext } from '../task-context.js';
-import { describeFields, queryOf, runPostgresSource } from './postgres-source.js';
+import { arrayElements, describeFields, queryOf, runPostgresSource } from './postgres-source.js';
 import { runPostgresTarget } from './postgres-target.js';
 
 interface Copied {
-  fields: readonly FieldDef[];
+  columns: readonly ResultColumn[];
   rows: number;
   bytes?: number;
 }
@@ -32,8 +32,7 @@ export async function runPostgresCopy(context: TaskContext, spec: PostgresTarget
   const source = { ...context, task: inner, connection: context.connections[inner.id] };
   const copied = await copyAcross(context, spec, source, inner.spec);
   if (!copied) return byTheRunDirectory(context, spec, source, inner.spec);
-  const { rows, bytes, fields } = copied;
-  const columns = fields.map(({ name, dataTypeID }) => ({ name, type: readRule(dataTypeID, false).type }));
+  const { rows, bytes, columns } = copied;
   context.log('INFO', `${context.task.id}: ${rows} rows from ${inner.id} to ${spec.table} (APPEND)`);
   return {
     rows,
@@ -72,11 +71,17 @@ function copyAcross(
     const reading = withPostgres(source, async (client): Promise<Copied | undefined> => {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const fields = await describeFields(client, queryOf(sourceSpec));
+      const arrays = await arrayElements(client, fields);
       isReadable = true;
+      const columns = fields.map(({ name, dataTypeID: type }) => ({
+        name,
+        type: readRule(type, arrays.has(type)).type,
+      }));
       const earlier = await committedRows(target, runId, context.task.id);
-      if (earlier !== undefined) return { fields, rows: earlier };
-      if (!(await hasSameColumns(target, table, fields))) return undefined;
-      return load(context, target, table, fields, (into) => stream(source, client, sourceSpec, into));
+      if (earlier !== undefined) return { columns, rows: earlier };
+      const haveOneText = fields.every(({ dataTypeID: type }) => hasOneText(arrays.get(type) ?? type));
+      if (!haveOneText || !(await hasSameColumns(target, table, fields))) return undefined;
+      return load(context, target, table, columns, (into) => stream(source, client, sourceSpec, into));
     });
     return reading.catch((error: unknown) => {
       throw isReadable ? error : traced(error, source.task);
@@ -88,23 +93,23 @@ async function load(
   { task, options }: TaskContext,
   target: Client,
   table: TableName,
-  fields: readonly FieldDef[],
+  columns: readonly ResultColumn[],
   fill: (into: CopyStreamQuery) => Promise<number>,
 ): Promise<Copied> {
   await target.query('BEGIN');
   try {
     if (!(await claimLoad(target, options.runId, task.id, 0))) {
       await target.query('ROLLBACK');
-      return { fields, rows: (await committedRows(target, options.runId, task.id)) ?? 0 };
+      return { columns, rows: (await committedRows(target, options.runId, task.id)) ?? 0 };
     }
-    const columns = fields.map(({ name }) => identifier(name)).join(', ');
+    const list = columns.map(({ name }) => identifier(name)).join(', ');
     const into = target.query(
-      copyStreams.from(`COPY ${table.quoted} (${columns}) FROM STDIN WITH (FORMAT text, ENCODING 'UTF8')`),
+      copyStreams.from(`COPY ${table.quoted} (${list}) FROM STDIN WITH (FORMAT text, ENCODING 'UTF8')`),
     );
     const bytes = await fill(into);
     await recordLoadedRows(target, options.runId, task.id, into.rowCount);
     await target.query('COMMIT');
-    return { fields, rows: into.rowCount, bytes };
+    return { columns, rows: into.rowCount, bytes };
   } catch (error) {
     await target.query('ROLLBACK').catch(() => undefined);
     throw error;
@@ -138,7 +143,7 @@ async function stream(
   return bytes;
 }
 
-/** Whether a value's text means the same in both tables: each column is there, of the same type. */
+/** Whether each column is there, of the same type. */
 async function hasSameColumns(
   target: Client,
   table: TableName,
@@ -150,7 +155,7 @@ async function hasSameColumns(
     [table.quoted],
   );
   const types = new Map(rows.map(({ name, type }) => [name, Number(type)]));
-  return fields.every(({ name, dataTypeID }) => types.get(name) === dataTypeID && hasOneText(dataTypeID));
+  return fields.every(({ name, dataTypeID }) => types.get(name) === dataTypeID);
 }
 
 function traced(error: unknown, task: EngineTask): EngineError {

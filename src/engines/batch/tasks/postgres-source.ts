@@ -118,7 +118,7 @@ export async function describeFields(client: Client, query: string): Promise<Fie
 
 async function describeColumns(context: TaskContext, client: Client, query: string): Promise<SourceColumn[]> {
   const fields = await describeFields(client, query);
-  const arrays = await arrayTypes(client, fields);
+  const arrays = await arrayElements(client, fields);
   const columns = fields.map((field, index) => ({
     name: field.name,
     alias: `c${index}`,
@@ -142,12 +142,17 @@ function assertDistinctNames(fields: readonly FieldDef[]): void {
   }
 }
 
-async function arrayTypes(client: Client, fields: readonly FieldDef[]): Promise<Set<number>> {
-  const { rows } = await client.query<{ oid: string }>(
-    "SELECT oid::int8 AS oid FROM pg_type WHERE oid = ANY($1::oid[]) AND typcategory = 'A'",
+/** Types of elements by the types of arrays among the fields. */
+export async function arrayElements(
+  client: Client,
+  fields: readonly FieldDef[],
+): Promise<ReadonlyMap<number, number>> {
+  const { rows } = await client.query<{ oid: string; element: string }>(
+    `SELECT oid::int8 AS oid, typelem::int8 AS element FROM pg_type
+     WHERE oid = ANY($1::oid[]) AND typcategory = 'A'`,
     [fields.map(({ dataTypeID }) => dataTypeID)],
   );
-  return new Set(rows.map(({ oid }) => Number(oid)));
+  return new Map(rows.map(({ oid, element }) => [Number(oid), Number(element)]));
 }
 
 /** `numeric` without a precision may hold any number of digits, so those columns are measured first. */

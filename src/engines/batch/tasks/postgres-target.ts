@@ -15,6 +15,7 @@ import {
   createStaging,
   type LoadPlan,
   planLoad,
+  readStagedArrays,
   writeStatements,
 } from '../postgres-load.js';
 import { isMadeMeanwhile, type LoadColumn } from '../postgres-new-table.js';
@@ -108,6 +109,7 @@ async function load(
   const plan = await planLoad(client, spec, columns);
   await createStaging(client, plan);
   const rows = await upload(context, client, plan, csv);
+  await readStagedArrays(client, plan);
   await assertKeysUsable(client, plan);
   const result = await commitLoad(context, client, plan, rows);
   // The rows were staged with types of their own, which another load that made the table need not have taken.
