@@ -1,3 +1,4 @@
+import { setTimeout as after } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
 import { vettedSocket } from '../../integrations/connections/vetted-socket.js';
 import type { PostgresConnectionTarget } from '../engine.js';
@@ -6,7 +7,8 @@ import { abortError } from './abort.js';
 import type { TaskContext } from './task-context.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-const CANCEL_TIMEOUT_MS = 2_000;
+/** Shorter than what engine-process.ts waits for a cancelled task before it kills the process. */
+const CANCEL_TIMEOUT_MS = 1_500;
 
 /**
  * One statement may take the seven days a timeout may name, wait five minutes for a lock; a session left inside a transaction ends after ten.
@@ -21,7 +23,8 @@ const SESSION_SETTINGS = `
 
 /**
  * Lends a client of its own for one task. When the task is aborted the server is told to cancel the statement
- * and the connection is cut, which rolls back whatever was open.
+ * and the connection is cut, which rolls back whatever was open. That is awaited: the process may end with the task, and
+ * the server would go on.
  */
 export async function withPostgres<T>(
   context: Pick<TaskContext, 'connection' | 'signal' | 'task'>,
@@ -35,7 +38,10 @@ export async function withPostgres<T>(
   // A lost connection rejects the running query; the event itself would end the process.
   client.on('error', () => undefined);
   const connecting = client.connect();
-  const onAbort = () => void cancelAndCut(client, target);
+  let cancelled: Promise<void> | undefined;
+  const onAbort = () => {
+    cancelled = cancelAndCut(client, target);
+  };
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     await connecting;
@@ -46,7 +52,7 @@ export async function withPostgres<T>(
     return await work(client);
   } finally {
     signal.removeEventListener('abort', onAbort);
-    if (signal.aborted) cut(client);
+    if (signal.aborted) await (cancelled ?? cut(client));
     else await client.end().catch(() => undefined);
   }
 }
@@ -69,7 +75,12 @@ function clientConfig(target: PostgresConnectionTarget): ClientConfig {
 
 async function cancelAndCut(client: Client, target: PostgresConnectionTarget): Promise<void> {
   const pid = backendPid(client);
-  if (pid !== undefined) await cancelBackend(pid, target).catch(() => undefined);
+  if (pid !== undefined) {
+    await Promise.race([
+      cancelBackend(pid, target).catch(() => undefined),
+      after(CANCEL_TIMEOUT_MS, undefined, { ref: false }),
+    ]);
+  }
   cut(client);
 }
 

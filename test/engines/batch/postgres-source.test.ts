@@ -2,7 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PostgresSourceSpec } from '../../../src/engines/task-spec.js';
-import { type EngineFixture, openEngine, query, readParquet, sql } from './engine-fixture.js';
+import { eventually } from '../../support/eventually.js';
+import { type EngineFixture, execute, openEngine, query, readParquet, sql } from './engine-fixture.js';
 import { createWarehouse, type WarehouseFixture } from './postgres-fixture.js';
 
 let engine: EngineFixture;
@@ -174,6 +175,30 @@ describe('PostgreSQL sources', () => {
     await expect(task).rejects.toMatchObject({ kind: 'CANCELLED' });
     expect(performance.now() - start).toBeLessThan(1_000);
     while ((await count()) !== 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  });
+
+  it.each([
+    ['the task is cancelled', (controller: AbortController) => controller.abort()],
+    ['the session is closed', () => undefined],
+  ])('leave no statement on the server when %s and the engine process ends', async (_, stop) => {
+    const session = await engine.open();
+    const controller = new AbortController();
+    // Without the interval a server never finds out by itself that its client is gone.
+    const query = `SELECT set_config('client_connection_check_interval', '0', false), pg_sleep(61) FROM generate_series(1, 2)`;
+    const task = { id: `s${++number}`, inputs: [], spec: from({ query }) };
+    const running = execute(session, task, controller.signal).catch(() => undefined);
+    const asleep = async () =>
+      (
+        await warehouse.rows(
+          `SELECT FROM pg_stat_activity
+           WHERE state = 'active' AND wait_event = 'PgSleep' AND query LIKE 'COPY%pg_sleep(61)%'`,
+        )
+      ).length > 0;
+    await eventually(asleep);
+    stop(controller);
+    if (controller.signal.aborted) await running;
+    await session.close();
+    await eventually(async () => !(await asleep()), 5_000);
   });
 
   it.each([
