@@ -1,5 +1,6 @@
 import type { MysqlClient } from '../batch/mysql-client.js';
 import { mysqlIdentifier, mysqlTable } from '../batch/mysql-text.js';
+import { withoutSemicolon } from '../batch/sql-text.js';
 import type { EngineTask, ResultColumn } from '../engine.js';
 import { EngineError } from '../engine-error.js';
 import { type SelectDialect, type SelectInput, transformationSelect } from './transformation-select.js';
@@ -54,7 +55,8 @@ export class MysqlGraphQuery {
 
   async #selectOf({ id, inputs, spec }: EngineTask): Promise<string> {
     if (spec.kind === 'source' && spec.type === 'mysql') {
-      return spec.query ?? `SELECT * FROM ${mysqlTable(spec.table ?? '')}`;
+      const { query, table = '' } = spec;
+      return query === undefined ? `SELECT * FROM ${mysqlTable(table)}` : withoutSemicolon(query);
     }
     const read = inputs.map((input): SelectInput => {
       const { name, columns } = this.#of(input);
@@ -64,7 +66,7 @@ export class MysqlGraphQuery {
       return transformationSelect(spec, read, DIALECT);
     const known = read.map(({ relation, alias }) => `${alias} AS (SELECT * FROM ${relation})`);
     // In parentheses the text may begin with a WITH of its own, and can be nothing but a query.
-    return `WITH ${known.join(', ')} SELECT * FROM (\n${spec.sql}\n) AS ${mysqlIdentifier(id)}`;
+    return `WITH ${known.join(', ')} SELECT * FROM (\n${withoutSemicolon(spec.sql)}\n) AS ${mysqlIdentifier(id)}`;
   }
 
   /** By an empty table, which alone has the types as they stand in a definition. */

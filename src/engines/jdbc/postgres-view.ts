@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import { identifier } from '../batch/sql-text.js';
-import { tableName } from '../batch/table-name.js';
+import { queryOf } from '../batch/tasks/postgres-source.js';
 import type { EngineTask, ResultColumn } from '../engine.js';
 import { type SelectDialect, transformationSelect } from './transformation-select.js';
 
@@ -55,9 +55,7 @@ const DIALECT: SelectDialect = {
 };
 
 async function selectOf(client: Client, { inputs, spec }: EngineTask): Promise<string> {
-  if (spec.kind === 'source' && spec.type === 'postgres') {
-    return spec.query ?? `SELECT * FROM ${tableName(spec.table ?? '').quoted}`;
-  }
+  if (spec.kind === 'source' && spec.type === 'postgres') return queryOf(spec);
   if (spec.kind === 'transformation' && spec.type === 'sql') return spec.sql;
   const read = inputs.map((id) => ({
     relation: viewName(id),

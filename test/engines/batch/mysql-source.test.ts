@@ -120,7 +120,7 @@ const TYPES: [column: string, value: string, type: string, text: string | null][
     expect(await query(`SELECT count(DISTINCT b) AS n, sum(a) AS s FROM '${path}'`)).toEqual([
       { n: '200000', s: '20000100000' },
     ]);
-    expect((await read({ query: 'SELECT * FROM bulk WHERE a < 0' })).outcome).toMatchObject({
+    expect((await read({ query: 'SELECT * FROM bulk WHERE a < 0;\n' })).outcome).toMatchObject({
       rows: 0,
       columns: [
         { name: 'a', type: 'INTEGER' },

@@ -105,6 +105,15 @@ describe('PostgreSQL sources', () => {
     ]);
   });
 
+  it.each([
+    'SELECT 1 AS a;',
+    'SELECT 1 AS a ;\n ',
+    "SELECT 1 AS a FROM (SELECT ';') AS x -- all;",
+    'SELECT 1 AS a -- all',
+  ])('read %j', async (text) => {
+    expect(await read({ query: text })).toEqual([{ a: 1 }]);
+  });
+
   it('read a single column of nulls, an empty table and long values', async () => {
     expect(await read({ query: 'SELECT NULL::text AS a FROM generate_series(1, 3)' })).toEqual([
       { a: null },
@@ -132,6 +141,7 @@ describe('PostgreSQL sources', () => {
   });
 
   it.each<[string, string, RegExp]>([
+    ['a second semicolon', 'SELECT 1;;', /syntax/],
     ['a second statement', 'SELECT 1; CREATE TABLE stolen (a int)', /multiple commands|syntax/],
     [
       'a statement that breaks out of parentheses',

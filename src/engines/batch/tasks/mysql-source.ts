@@ -11,6 +11,7 @@ import { type MysqlField, type MysqlReadRule, mysqlReadRule } from '../mysql-typ
 import { MAX_PRECISION } from '../postgres-types.js';
 import { saveResult, withScratchFile } from '../run-files.js';
 import { ScratchLimit } from '../scratch-limit.js';
+import { withoutSemicolon } from '../sql-text.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
 import { newWatermark, unusableWatermark, windowOf } from '../watermark.js';
 
@@ -46,7 +47,8 @@ async function download(
   spec: MysqlSourceSpec,
   csv: string,
 ): Promise<SourceColumn[]> {
-  const from = spec.query === undefined ? mysqlTable(spec.table ?? '') : `(${spec.query}\n) AS source`;
+  const { query, table = '' } = spec;
+  const from = query === undefined ? mysqlTable(table) : `(${withoutSemicolon(query)}\n) AS source`;
   await client.change('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
   await client.change('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
   const columns = await describe(context, client, from);

@@ -17,7 +17,7 @@ import {
 } from '../postgres-types.js';
 import { saveResult, withScratchFile } from '../run-files.js';
 import { ScratchLimit } from '../scratch-limit.js';
-import { literal } from '../sql-text.js';
+import { literal, withoutSemicolon } from '../sql-text.js';
 import { tableName } from '../table-name.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
 import { newWatermark, unusableWatermark, windowOf } from '../watermark.js';
@@ -100,7 +100,7 @@ function condition(
 
 /** What the source reads, as SQL. */
 export function queryOf({ query, table }: PostgresSourceSpec): string {
-  return query ?? `SELECT * FROM ${tableName(table ?? '').quoted}`;
+  return query === undefined ? `SELECT * FROM ${tableName(table ?? '').quoted}` : withoutSemicolon(query);
 }
 
 /**
