@@ -62,8 +62,8 @@ const ORDERED_OIDS: ReadonlySet<number> = new Set([
 ]);
 
 /** Whether DuckDB finds the same greatest value as PostgreSQL; texts are compared by their bytes in both. */
-export function isOrderedAlike(oid: number, { type }: ReadRule): boolean {
-  return type === 'VARCHAR' ? CHARACTER_OIDS.has(oid) : ORDERED_OIDS.has(oid);
+export function isOrderedAlike({ oid, rule }: { oid: number; rule: ReadRule }): boolean {
+  return rule.type === 'VARCHAR' ? CHARACTER_OIDS.has(oid) : ORDERED_OIDS.has(oid);
 }
 
 /** DuckDB's widest DECIMAL. */

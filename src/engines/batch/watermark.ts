@@ -74,7 +74,29 @@ export async function newWatermark(
   return { watermark };
 }
 
-/** Where values have no order that both the source and DuckDB know, rows would be read twice, or never. */
-export function unusableWatermark({ column }: Incremental, why: string): EngineError {
+/**
+ * The column to read by. Where DuckDB orders its values otherwise than their source, rows would be read twice, or never.
+ * @throws EngineError SOURCE when it is that, or there is none
+ */
+export function watermarkColumn<Column extends { name: string; rule: { type: string } }>(
+  incremental: Incremental,
+  columns: readonly Column[],
+  isOrderedAlike: (column: Column) => boolean,
+): Column {
+  const found = columns.find(({ name }) => name === incremental.column);
+  if (!found) {
+    throw new EngineError(
+      'SOURCE',
+      `The source has no column "${incremental.column}" to read incrementally.`,
+    );
+  }
+  if (isOrderedAlike(found)) return found;
+  throw unusableWatermark(
+    incremental,
+    `its values are read as ${found.rule.type}, which is ordered otherwise`,
+  );
+}
+
+function unusableWatermark({ column }: Incremental, why: string): EngineError {
   return new EngineError('SOURCE', `The column "${column}" cannot be read incrementally: ${why}.`);
 }

@@ -95,6 +95,32 @@ describe('PostgreSQL sources', () => {
     ]);
   });
 
+  it('read timestamps later than those of DuckDB as text, and only those', async () => {
+    engine.logs.length = 0;
+    const late = `SELECT '294276-12-31 23:59:59.999999'::timestamp AS a, 'infinity'::timestamp AS b, '5874897-12-31'::date AS d,
+      now() AS now, '294276-12-31 00:00:00Z'::timestamptz AS z UNION ALL SELECT '0044-03-15 BC', NULL, NULL, NULL, NULL`;
+    const outcome = await engine.run('late', from({ query: late }));
+    expect(outcome.columns?.map(({ type }) => type)).toEqual([
+      'VARCHAR',
+      'TIMESTAMP',
+      'DATE',
+      'TIMESTAMP WITH TIME ZONE',
+      'VARCHAR',
+    ]);
+    expect(await readParquet(outcome.output ?? '')).toMatchObject([
+      { a: '294276-12-31 23:59:59.999999', d: '5874897-12-31', z: '294276-12-31 00:00:00+00' },
+      { a: '0044-03-15 (BC) 00:00:00' },
+    ]);
+    expect(engine.logs.filter(({ level }) => level === 'WARN')).toEqual([
+      { level: 'WARN', message: expect.stringMatching(/column "a" .* read as text/) },
+      { level: 'WARN', message: expect.stringMatching(/column "z" .* read as text/) },
+    ]);
+    const spec = { ...from({ query: late }), incremental: { column: 'a' } };
+    await expect(engine.run('late-watermark', spec)).rejects.toMatchObject({
+      message: expect.stringContaining('"a" cannot be read incrementally'),
+    });
+  });
+
   it('read a table of a schema, null and empty apart', async () => {
     await warehouse.client.query(`CREATE SCHEMA "Sales"; CREATE TABLE "Sales"."Orders" ("Id" int, note text);
       INSERT INTO "Sales"."Orders" VALUES (1, NULL), (2, ''), (3, 'x')`);

@@ -2,7 +2,6 @@ import { createWriteStream } from 'node:fs';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { TaskOutcome } from '../../engine.js';
-import { EngineError } from '../../engine-error.js';
 import type { MysqlSourceSpec } from '../../task-spec.js';
 import { type ScratchColumn, selectFromCsv } from '../csv-scratch.js';
 import { type MysqlClient, withMysql } from '../mysql-client.js';
@@ -13,7 +12,7 @@ import { saveResult, withScratchFile } from '../run-files.js';
 import { ScratchLimit } from '../scratch-limit.js';
 import { withoutSemicolon } from '../sql-text.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
-import { newWatermark, unusableWatermark, windowOf } from '../watermark.js';
+import { newWatermark, watermarkColumn, windowOf } from '../watermark.js';
 
 interface SourceColumn extends ScratchColumn {
   rule: MysqlReadRule;
@@ -110,19 +109,7 @@ async function measuredDecimal(
 
 function condition(context: TaskContext, { incremental }: MysqlSourceSpec, columns: SourceColumn[]): string {
   if (!incremental) return '';
-  const found = columns.find(({ name }) => name === incremental.column);
-  if (!found) {
-    throw new EngineError(
-      'SOURCE',
-      `The source has no column "${incremental.column}" to read incrementally.`,
-    );
-  }
-  if (!isOrderedAlike(found.rule)) {
-    throw unusableWatermark(
-      incremental,
-      `its values are read as ${found.rule.type}, which is ordered otherwise`,
-    );
-  }
+  const found = watermarkColumn(incremental, columns, isOrderedAlike);
   const column = mysqlIdentifier(found.name);
   return windowOf(context, incremental, column, (operator, watermark) => {
     if (found.rule.comparedAs === 'number') return `${column} ${operator} ${mysqlNumber(watermark)}`;
@@ -136,7 +123,7 @@ function condition(context: TaskContext, { incremental }: MysqlSourceSpec, colum
 }
 
 /** Whether DuckDB finds the same greatest value as MySQL; a FLOAT equals no literal, so its greatest would come again. */
-function isOrderedAlike({ type, comparedAs }: MysqlReadRule): boolean {
+function isOrderedAlike({ rule: { type, comparedAs } }: SourceColumn): boolean {
   return type === 'VARCHAR' ? comparedAs === 'bytes' : !['BLOB', 'JSON', 'FLOAT'].includes(type);
 }
 

@@ -1,5 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Client, FieldDef } from 'pg';
 import copyStreams from 'pg-copy-streams';
 import type { TaskOutcome } from '../../engine.js';
@@ -17,10 +18,10 @@ import {
 } from '../postgres-types.js';
 import { saveResult, withScratchFile } from '../run-files.js';
 import { ScratchLimit } from '../scratch-limit.js';
-import { literal, withoutSemicolon } from '../sql-text.js';
+import { identifier, literal, withoutSemicolon } from '../sql-text.js';
 import { tableName } from '../table-name.js';
 import { type TaskContext, withDuckDb } from '../task-context.js';
-import { newWatermark, unusableWatermark, windowOf } from '../watermark.js';
+import { newWatermark, watermarkColumn, windowOf } from '../watermark.js';
 
 interface SourceColumn extends ScratchColumn {
   oid: number;
@@ -36,7 +37,8 @@ export function runPostgresSource(context: TaskContext, spec: PostgresSourceSpec
   return withScratchFile(context, 'csv', async (csv) => {
     const columns = await withPostgres(context, (client) => download(context, client, spec, csv));
     return withDuckDb(context, 'sandbox', async (connection) => {
-      const saved = await saveResult(context, connection, selectFromCsv(csv, columns));
+      const saved = await saveColumns(context, connection, csv, columns);
+      if (spec.incremental) watermarkColumn(spec.incremental, columns, isOrderedAlike);
       context.log(
         'INFO',
         `${task.id}: ${saved.rows} rows from ${spec.table ?? 'a query'} of ${spec.connection}`,
@@ -44,6 +46,47 @@ export function runPostgresSource(context: TaskContext, spec: PostgresSourceSpec
       return { ...saved, ...(await newWatermark(context, connection, spec.incremental)) };
     });
   });
+}
+
+/** That a timestamp is after DuckDB's last (294247-01-10) is found out where one is: to look for it first would cost a pass. */
+async function saveColumns(
+  context: TaskContext,
+  connection: DuckDBConnection,
+  csv: string,
+  columns: readonly SourceColumn[],
+): ReturnType<typeof saveResult> {
+  try {
+    return await saveResult(context, connection, selectFromCsv(csv, columns));
+  } catch (error) {
+    const isLate = error instanceof Error && /Could not convert string .* to 'TIMESTAMP/.test(error.message);
+    const late = isLate ? await lateTimestamps(connection, csv, columns) : [];
+    if (late.length === 0) throw error;
+    for (const column of late) {
+      column.rule = { type: 'VARCHAR' };
+      context.log(
+        'WARN',
+        `${context.task.id}: column "${column.name}" holds timestamps after 294247-01-10; it is read as text.`,
+      );
+    }
+    return saveResult(context, connection, selectFromCsv(csv, columns));
+  }
+}
+
+async function lateTimestamps(
+  connection: DuckDBConnection,
+  csv: string,
+  columns: readonly SourceColumn[],
+): Promise<SourceColumn[]> {
+  const texts = columns.map((column) => ({ ...column, rule: { type: 'VARCHAR' } }));
+  const late = columns.map(({ name, rule }) =>
+    rule.type.startsWith('TIMESTAMP')
+      ? `count(${identifier(name)}) > count(TRY_CAST(${identifier(name)} AS ${rule.type}))`
+      : 'false',
+  );
+  const found = await connection.runAndReadAll(
+    `SELECT ${late.join(', ')} FROM (${selectFromCsv(csv, texts)})`,
+  );
+  return columns.filter((_, index) => found.value(index, 0) === true);
 }
 
 async function download(
@@ -76,19 +119,7 @@ function condition(
   columns: readonly SourceColumn[],
 ): string {
   if (!incremental) return '';
-  const column = columns.find(({ name }) => name === incremental.column);
-  if (!column) {
-    throw new EngineError(
-      'SOURCE',
-      `The source has no column "${incremental.column}" to read incrementally.`,
-    );
-  }
-  if (!isOrderedAlike(column.oid, column.rule)) {
-    throw unusableWatermark(
-      incremental,
-      `its values are read as ${column.rule.type}, which is ordered otherwise`,
-    );
-  }
+  const column = watermarkColumn(incremental, columns, isOrderedAlike);
   const value = column.rule.type === 'VARCHAR' ? `${column.alias}::text COLLATE "C"` : column.alias;
   return windowOf(
     context,
