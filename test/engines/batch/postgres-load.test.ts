@@ -146,6 +146,23 @@ describe('a table that is there', () => {
     },
   );
 
+  it('is changed by one UPSERT after the other, while others go on writing', async () => {
+    await warehouse.client.query(
+      'CREATE TABLE mart.t (id int PRIMARY KEY, n int); INSERT INTO mart.t VALUES (1, 1)',
+    );
+    await engine.run('turn', inline([{ id: 1, n: 10 }]));
+    await warehouse.client.query('BEGIN; LOCK TABLE mart.t IN SHARE UPDATE EXCLUSIVE MODE');
+    const loaded = load('UPSERT', 'turn', ['id']);
+    await eventually(async () => (await warehouse.rows(WAITING)).length > 0);
+    await warehouse.client.query('UPDATE mart.t SET n = n + 1; COMMIT');
+    await loaded;
+    expect(await table()).toEqual([{ id: 1, n: 10 }]);
+    await warehouse.client.query('BEGIN; INSERT INTO mart.t VALUES (2, 2)');
+    await load('UPSERT', 'turn', ['id']);
+    await warehouse.client.query('COMMIT');
+    expect(await table()).toHaveLength(2);
+  });
+
   it('has a row changed that another session adds while the load waits for it', async () => {
     await warehouse.client.query('CREATE TABLE mart.t (id int PRIMARY KEY, name text NOT NULL, n int)');
     await warehouse.client.query(
