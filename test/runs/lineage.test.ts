@@ -123,7 +123,7 @@ apiVersion: v1
 name: under-way
 source: { id: read, type: postgres, connection: warehouse, query: "SELECT 1 AS one" }
 transformations:
-  - { id: first, type: javascript, inputs: [read], code: "export default (row) => row" }
+  - { id: first, type: javascript, inputs: [read], code: "(row) => row" }
   - { id: b, type: sql, inputs: [first], sql: "SELECT count(*) AS n FROM range(1000000000000) AS r (i), first WHERE i % 3 = 1" }
 target: { id: t, type: file, path: under-way.csv }
 `),

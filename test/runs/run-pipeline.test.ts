@@ -128,6 +128,7 @@ transformations:
   - { id: b, type: sql, inputs: [c], sql: "SELECT 1" }
   - { id: c, type: sql, inputs: [b], sql: "SELECT 1" }
   - { id: d, type: sql, inputs: [nowhere], sql: "SELECT 1" }
+  - { id: e, type: sql, inputs: [a], sql: SELEC nonsense }
 target: { id: t, type: file, path: t.parquet, mode: OVERWRITE }
 `;
     const pipelineId = await house.createPipeline(yamlDefinition);
@@ -136,6 +137,14 @@ target: { id: t, type: file, path: t.parquet, mode: OVERWRITE }
     const messages = body.details.map(({ message }: { message: string }) => message);
     expect(messages).toContainEqual(expect.stringMatching(/^line 7, column \d+: .*nowhere/));
     expect(messages).toContainEqual(expect.stringMatching(/^line [56], column \d+: .*waits for itself/));
+    expect(messages).toContainEqual(
+      expect.stringMatching(/^line 8, column \d+: SQL: syntax error at or near "SELEC"/),
+    );
+    const onlySql = yamlDefinition.replace(/^ {2}- .* id: [bcd],.*\n/gm, '');
+    const again = await house.engineer('POST', `/api/v1/pipelines/${pipelineId}/run`, {
+      yamlDefinition: onlySql,
+    });
+    expect([again.status, again.body.details.length]).toEqual([400, 1]);
     expect((await house.engineer('GET', `/api/v1/pipelines/${pipelineId}`)).body.status).toBe('DRAFT');
   });
 

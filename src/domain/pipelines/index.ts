@@ -8,4 +8,5 @@ export type {
   TaskGraph,
 } from './definition/index.js';
 export { pipelineSchema } from './definition/index.js';
+export { isFaultless, requireFaultless } from './judge-definition.js';
 export { requireRunnable } from './lifecycle.js';

@@ -7,11 +7,10 @@ import { definitionProblems } from './compile-definition.js';
 import {
   type DefinitionError,
   type DefinitionWarning,
-  inOrder,
   parseDefinition,
   type Task,
-  type WrittenText,
 } from './definition/index.js';
+import { faultsOf } from './judge-definition.js';
 import { yamlDefinitionSchema } from './pipeline-input.js';
 
 export interface DefinitionReport {
@@ -42,11 +41,9 @@ export async function validateDefinition(
     env: context.services.config.pipelineEnv,
     connections: new Map(connections.map(({ name, type }) => [name, type])),
   });
-  const faults = await textErrors(context, parsed.texts);
-  if (!parsed.ok || faults.length > 0) {
-    const errors = inOrder([...(parsed.ok ? [] : parsed.errors), ...faults]);
+  const errors = await faultsOf(context.services, parsed);
+  if (!parsed.ok || errors.length > 0)
     return { valid: false, errors, warnings: [], engine: null, taskCount: null, tasks: null };
-  }
   const { graph, warnings } = parsed;
   return {
     valid: true,
@@ -56,18 +53,6 @@ export async function validateDefinition(
     taskCount: graph.tasks.length,
     tasks: graph.tasks,
   };
-}
-
-/** What the engine's own parsers say. A text they have no answer to is let through: it is read again when it is run. */
-async function textErrors(
-  { services }: RequestContext,
-  texts: readonly WrittenText[],
-): Promise<DefinitionError[]> {
-  const faults = await services.engines.get('BATCH')?.judge?.(texts.map(({ author }) => author));
-  return texts.flatMap(({ error }, index) => {
-    const fault = faults?.[index];
-    return fault === undefined ? [] : [error(fault)];
-  });
 }
 
 /** @throws VALIDATION_ERROR that lists every fault with its line and column */

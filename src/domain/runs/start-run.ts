@@ -3,7 +3,13 @@ import { platformCaller, type RequestContext } from '../../context.js';
 import { Pipeline } from '../../entities/pipelines/pipeline.js';
 import type { Run } from '../../entities/runs/run.js';
 import { DEFAULT_PRIORITY, RUN_PRIORITIES, type RunPriority } from '../../entities/runs/run-enums.js';
-import { checkParameters, compileDefinition, requireRunnable } from '../pipelines/index.js';
+import {
+  checkParameters,
+  compileDefinition,
+  isFaultless,
+  requireFaultless,
+  requireRunnable,
+} from '../pipelines/index.js';
 import { findInWorkspace } from '../workspace-resource.js';
 import { expectedEngine } from './expected-engine.js';
 import { startInTurn } from './start-in-turn.js';
@@ -26,6 +32,15 @@ export interface StartRun {
  * `parameters.<id>`, SERVICE_UNAVAILABLE when nothing could start it or too many wait
  */
 export async function startRun(context: RequestContext, pipelineId: string, input: StartRun): Promise<Run> {
+  for (;;) {
+    const started = await startOrName(context, pipelineId, input);
+    if (typeof started !== 'string') return started;
+    await requireFaultless(context.services, started);
+  }
+}
+
+/** The run, or a definition that has to be judged before one begins, which may take longer than a transaction should. */
+function startOrName(context: RequestContext, pipelineId: string, input: StartRun): Promise<Run | string> {
   const caller = platformCaller(context);
   return startInTurn(context, async (unit) => {
     const pipeline = await findInWorkspace(context, Pipeline, pipelineId, {
@@ -34,6 +49,7 @@ export async function startRun(context: RequestContext, pipelineId: string, inpu
     });
     requireRunnable(pipeline);
     const yamlDefinition = input.yamlDefinition ?? pipeline.yamlDefinition;
+    if (!isFaultless(yamlDefinition)) return yamlDefinition;
     const compiled = compileDefinition(yamlDefinition);
     const { definition, graph } = compiled;
     const parameters = checkParameters(definition, input.parameters ?? {});
