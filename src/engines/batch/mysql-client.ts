@@ -1,13 +1,11 @@
-import { setTimeout as after } from 'node:timers/promises';
 import type { Connection, ConnectionOptions, QueryResult, ResultSetHeader, RowDataPacket } from 'mysql2';
 import { vettedSocket } from '../../integrations/connections/vetted-socket.js';
 import type { MysqlConnectionTarget } from '../engine.js';
 import { EngineError } from '../engine-error.js';
-import { abortError, rejectOnAbort } from './abort.js';
+import { abortError, CANCEL_TIMEOUT_MS, cancelledOnAbort, rejectOnAbort } from './abort.js';
 import type { TaskContext } from './task-context.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-const CANCEL_TIMEOUT_MS = 2_000;
 const KEEP_ALIVE_MS = 10_000;
 
 /**
@@ -27,10 +25,7 @@ export interface MysqlClient {
   change(sql: string): Promise<number>;
 }
 
-/**
- * Lends a client of its own for one task. When the task is aborted the server is told to kill the statement and the
- * connection is cut, which rolls back whatever was open.
- */
+/** Lends a client of its own for one task. */
 export async function withMysql<T>(
   context: Pick<TaskContext, 'connection' | 'signal' | 'task'>,
   work: (client: MysqlClient) => Promise<T>,
@@ -42,18 +37,20 @@ export async function withMysql<T>(
   const client = await open(target, CONNECT_TIMEOUT_MS, signal);
   const isCut = Promise.withResolvers<never>();
   isCut.promise.catch(() => undefined);
-  const onAbort = () => void cancelAndCut(client.raw, target).then(() => isCut.reject(abortError(signal)));
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
+  const cancellable = {
+    cancel: () => kill(client.raw, target),
+    cut: () => {
+      client.raw.destroy();
+      isCut.reject(abortError(signal));
+    },
+    end: () => end(client.raw),
+  };
+  return cancelledOnAbort(cancellable, signal, async () => {
     if (signal.aborted) throw abortError(signal);
     await client.change(SESSION_SETTINGS);
     // mysql2 never answers what still waits on a connection that we cut.
-    return await Promise.race([work(client), isCut.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    if (signal.aborted) client.raw.destroy();
-    else await end(client.raw);
-  }
+    return Promise.race([work(client), isCut.promise]);
+  });
 }
 
 async function open(
@@ -112,21 +109,13 @@ function connectionOptions(target: MysqlConnectionTarget, timeoutMs: number): Co
   };
 }
 
-async function cancelAndCut(connection: Connection, target: MysqlConnectionTarget): Promise<void> {
-  const { threadId } = connection;
-  if (typeof threadId === 'number') {
-    await Promise.race([
-      kill(threadId, target).catch(() => undefined),
-      after(CANCEL_TIMEOUT_MS, undefined, { ref: false }),
-    ]);
-  }
-  connection.destroy();
-}
-
-async function kill(threadId: number, target: MysqlConnectionTarget): Promise<void> {
-  const other = await open(target, CANCEL_TIMEOUT_MS, AbortSignal.timeout(CANCEL_TIMEOUT_MS));
+/** Not KILL QUERY, which a statement that the work sends next would outlive. */
+async function kill({ threadId }: Connection, target: MysqlConnectionTarget): Promise<void> {
+  if (typeof threadId !== 'number') return;
+  const expiry = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
+  const other = await open(target, CANCEL_TIMEOUT_MS, expiry);
   try {
-    await other.change(`KILL QUERY ${threadId}`);
+    await rejectOnAbort(other.change(`KILL ${threadId}`), expiry);
   } finally {
     other.raw.destroy();
   }

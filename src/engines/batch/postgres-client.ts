@@ -1,14 +1,11 @@
-import { setTimeout as after } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
 import { vettedSocket } from '../../integrations/connections/vetted-socket.js';
 import type { PostgresConnectionTarget } from '../engine.js';
 import { EngineError } from '../engine-error.js';
-import { abortError } from './abort.js';
+import { abortError, CANCEL_TIMEOUT_MS, cancelledOnAbort } from './abort.js';
 import type { TaskContext } from './task-context.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Shorter than what engine-process.ts waits for a cancelled task before it kills the process. */
-const CANCEL_TIMEOUT_MS = 1_500;
 
 /**
  * One statement may take the seven days a timeout may name, wait five minutes for a lock; a session left inside a transaction ends after ten.
@@ -21,11 +18,7 @@ const SESSION_SETTINGS = `
   SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = 'postgres';
   SET bytea_output = 'hex'; SET extra_float_digits = 1; SET standard_conforming_strings = on`;
 
-/**
- * Lends a client of its own for one task. When the task is aborted the server is told to cancel the statement
- * and the connection is cut, which rolls back whatever was open. That is awaited: the process may end with the task, and
- * the server would go on.
- */
+/** Lends a client of its own for one task. */
 export async function withPostgres<T>(
   context: Pick<TaskContext, 'connection' | 'signal' | 'task'>,
   work: (client: Client) => Promise<T>,
@@ -38,23 +31,19 @@ export async function withPostgres<T>(
   // A lost connection rejects the running query; the event itself would end the process.
   client.on('error', () => undefined);
   const connecting = client.connect();
-  let cancelled: Promise<void> | undefined;
-  const onAbort = () => {
-    cancelled = cancelAndCut(client, target);
+  const cancellable = {
+    cancel: () => cancelBackend(client, target),
+    cut: () => cut(client),
+    end: () => client.end(),
   };
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
+  return cancelledOnAbort(cancellable, signal, async () => {
     await connecting;
     if (signal.aborted) throw abortError(signal);
     await client.query(SESSION_SETTINGS);
     // Ends the statement of a client that was killed; PostgreSQL 14 and newer, on systems that can watch a socket.
     await client.query("SET client_connection_check_interval = '2s'").catch(() => undefined);
-    return await work(client);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    if (signal.aborted) await (cancelled ?? cut(client));
-    else await client.end().catch(() => undefined);
-  }
+    return work(client);
+  });
 }
 
 function clientConfig(target: PostgresConnectionTarget): ClientConfig {
@@ -73,18 +62,9 @@ function clientConfig(target: PostgresConnectionTarget): ClientConfig {
   };
 }
 
-async function cancelAndCut(client: Client, target: PostgresConnectionTarget): Promise<void> {
+async function cancelBackend(client: Client, target: PostgresConnectionTarget): Promise<void> {
   const pid = backendPid(client);
-  if (pid !== undefined) {
-    await Promise.race([
-      cancelBackend(pid, target).catch(() => undefined),
-      after(CANCEL_TIMEOUT_MS, undefined, { ref: false }),
-    ]);
-  }
-  cut(client);
-}
-
-async function cancelBackend(pid: number, target: PostgresConnectionTarget): Promise<void> {
+  if (pid === undefined) return;
   const other = new Client({
     ...clientConfig(target),
     connectionTimeoutMillis: CANCEL_TIMEOUT_MS,

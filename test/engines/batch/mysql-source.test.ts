@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -224,7 +224,41 @@ const TYPES: [column: string, value: string, type: string, text: string | null][
     await failed;
     await eventually(async () => !(await isRunning('sleep(25)')));
   });
+
+  it.each([
+    ['the task is cancelled', (controller: AbortController) => controller.abort()],
+    ['the session is closed', () => undefined],
+  ])('leaves no statement on the server when %s and the engine process ends', async (_, stop) => {
+    const port = await openDistantServer(shop.target.port);
+    engine.connections.set('distant', { ...shop.target, port });
+    const session = await engine.open();
+    const controller = new AbortController();
+    // Not sleep(), which finds out by itself that its client is gone.
+    const query = 'SELECT count(*) AS n FROM seq_1_to_999999 a JOIN seq_1_to_999999 b ON a.seq * b.seq = -1';
+    const task = { id: `s${++number}`, inputs: [], spec: from({ connection: 'distant', query }) };
+    const reading = execute(session, task, controller.signal).catch(() => undefined);
+    await running('seq_1_to_999999');
+    stop(controller);
+    if (controller.signal.aborted) await reading;
+    await session.close();
+    await eventually(async () => !(await isRunning('seq_1_to_999999')), 5_000);
+  });
 });
+
+/** Takes a third of a second to be reached, as one does that is far away and asks for TLS. */
+async function openDistantServer(port: number): Promise<number> {
+  const server = createServer((here) => {
+    here.on('error', () => undefined);
+    setTimeout(() => {
+      const there = connect(port, '127.0.0.1').on('error', () => here.destroy());
+      here.on('close', () => there.destroy());
+      here.pipe(there).pipe(here);
+    }, 300);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  server.unref();
+  return (server.address() as AddressInfo).port;
+}
 
 async function isRunning(text: string): Promise<boolean> {
   const found = await shop.rows(
