@@ -103,6 +103,7 @@ const ids = Array.from({ length: ROWS }, (_, index) => index + 1);
       engine: 'JDBC',
       overallStatus: 'COMPLETED',
       error: null,
+      rowsRead: null,
       rowsWritten: ROWS,
       taskStatuses: { s: 'SUCCESS', ids: 'SUCCESS', t: 'SUCCESS' },
       healing: [{ taskId: 't', strategy: 'RECONNECT', attempt: 1, outcome: 'SUCCESS' }],

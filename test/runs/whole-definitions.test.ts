@@ -180,6 +180,7 @@ target: { id: t, type: postgres, connection: warehouse, table: public.sums, mode
       engine: 'JDBC',
       error: null,
       overallStatus: 'COMPLETED',
+      rowsRead: null,
       rowsWritten: 2,
       taskStatuses: { sales: 'SUCCESS', sums: 'SUCCESS', t: 'SUCCESS' },
     });

@@ -2,14 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { EngineSession, TaskOutcome } from '../../engines/engine.js';
 import { EngineError } from '../../engines/engine-error.js';
 import type { RunHealing } from '../../entities/runs/run.js';
-import type { PipelineDefinition, TaskGraph } from '../pipelines/index.js';
+import type { PipelineDefinition, Task, TaskGraph } from '../pipelines/index.js';
 import type { ClaimedRun } from './claim-run.js';
 import { failedChecks, taskChecks } from './quality.js';
 import { progressReporter } from './report-progress.js';
 import { type Progress, readUntil } from './resume-run.js';
 import type { JournalEntry, TaskChange } from './run-journal.js';
 import type { RunRecorder } from './run-recorder.js';
-import { memberOutcomes, type RunUnit } from './run-units.js';
+import { type MemberOutcome, memberOutcomes, type RunUnit } from './run-units.js';
 import { retryDelayMs, retryPolicy, taskTimeoutMs } from './task-policy.js';
 import { beginsAt } from './watermarks.js';
 
@@ -144,10 +144,8 @@ async function succeed(
   const checks = taskChecks(unit.task, outcome);
   const broken = failedChecks(checks, 'ERROR');
   const error = broken.length > 0 ? `Quality: ${broken.map(({ message }) => message).join(' ')}` : undefined;
-  const totals = { rowsRead: 0, rowsWritten: 0 };
-  const tasks = memberOutcomes(unit, outcome).map(({ task, known }): TaskChange => {
-    if (task.kind === 'source') totals.rowsRead += known.rows ?? 0;
-    if (task.kind === 'target') totals.rowsWritten += known.rows ?? 0;
+  const members = memberOutcomes(unit, outcome);
+  const tasks = members.map(({ task, known }): TaskChange => {
     const watermark =
       readUntil(task, progress.get(task.id)) ?? known.watermark ?? beginsAt(run.watermarks, graph, task);
     const isLast = task.id === unit.id;
@@ -167,12 +165,19 @@ async function succeed(
   const done = (outcome.healing ?? []).map(
     (healing): RunHealing => ({ ...healing, taskId: unit.id, attempt, outcome: 'SUCCESS' }),
   );
+  const totals = { rowsRead: rowsOf('source', members), rowsWritten: rowsOf('target', members) ?? 0 };
   await recorder.record(changes(tasks, { ...totals, healing: [...outcomeOf(failed, 'SUCCESS'), ...done] }));
   for (const { message, severity, passed } of checks) {
     if (!passed)
       recorder.log({ level: severity === 'ERROR' ? 'ERROR' : 'WARN', taskId: unit.id, attempt, message });
   }
   return error === undefined ? undefined : { taskId: unit.id, message: error };
+}
+
+/** Null where those of one were not counted: the sum of the others would pass for all. */
+function rowsOf(kind: Task['kind'], members: readonly MemberOutcome[]): number | null {
+  const rows = members.filter(({ task }) => task.kind === kind).map(({ known }) => known.rows);
+  return rows.every((count) => count !== undefined) ? rows.reduce((sum, count) => sum + count, 0) : null;
 }
 
 function outcomeOf(failed: Failed | undefined, outcome: 'SUCCESS' | 'FAILED'): RunHealing[] {

@@ -30,7 +30,8 @@ export interface JournalEntry {
   state?: RunState;
   engine?: RunEngine;
   error?: string;
-  rowsRead?: number;
+  /** To be added, as is the next; null when unknown, as the sum is from then on. */
+  rowsRead?: number | null;
   rowsWritten?: number;
   healing?: RunHealing[];
   pipelineStatus?: PipelineStatus;
@@ -131,7 +132,7 @@ export function createRunJournal(options: {
           JSON.stringify(tasks),
           entry.state ?? null,
           entry.error ?? null,
-          entry.rowsRead ?? 0,
+          entry.rowsRead === undefined ? 0 : entry.rowsRead,
           entry.rowsWritten ?? 0,
           JSON.stringify(entry.healing ?? []),
           entry.finished ?? false,

@@ -51,11 +51,13 @@ function isTarget({ kind }: Task): boolean {
   return kind === 'target';
 }
 
+export interface MemberOutcome {
+  task: Task;
+  known: Partial<TaskOutcome & WithinOutcome>;
+}
+
 /** What is known of each member of a unit that succeeded; the rows of one within may not have been counted. */
-export function memberOutcomes(
-  { id, members }: RunUnit,
-  outcome: TaskOutcome,
-): { task: Task; known: Partial<TaskOutcome & WithinOutcome> }[] {
+export function memberOutcomes({ id, members }: RunUnit, outcome: TaskOutcome): MemberOutcome[] {
   return members.map((task) => ({
     task,
     known: task.id === id ? outcome : (outcome.within?.[task.id] ?? {}),

@@ -18,6 +18,7 @@ import { Migration20261121045950_run_queue_and_retries } from './Migration202611
 import { Migration20261121052257_watermark_sources } from './Migration20261121052257_watermark_sources.js';
 import { Migration20261121055651_task_progress } from './Migration20261121055651_task_progress.js';
 import { Migration20261121060030_run_retention } from './Migration20261121060030_run_retention.js';
+import { Migration20261121094403_rows_read_unknown } from './Migration20261121094403_rows_read_unknown.js';
 
 /** Written by scripts/create-migration.ts. The names are what the database remembers: never rename one. */
 export const migrations = [
@@ -56,4 +57,5 @@ export const migrations = [
   { name: 'Migration20261121052257_watermark_sources', class: Migration20261121052257_watermark_sources },
   { name: 'Migration20261121055651_task_progress', class: Migration20261121055651_task_progress },
   { name: 'Migration20261121060030_run_retention', class: Migration20261121060030_run_retention },
+  { name: 'Migration20261121094403_rows_read_unknown', class: Migration20261121094403_rows_read_unknown },
 ];

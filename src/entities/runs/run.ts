@@ -172,9 +172,12 @@ export class Run {
   @Property({ type: 'integer', default: 0 })
   lastSeq: number = 0;
 
-  @Property({ type: new BigIntType('number'), default: 0 })
-  @Field(() => GraphQLSafeInt, { description: 'Rows that the sources gave.' })
-  rowsRead: number = 0;
+  @Property({ type: new BigIntType('number'), default: 0, nullable: true })
+  @Field(() => GraphQLSafeInt, {
+    nullable: true,
+    description: 'Rows that the sources gave; null where those of one were not counted.',
+  })
+  rowsRead: number | null = 0;
 
   @Property({ type: new BigIntType('number'), default: 0 })
   @Field(() => GraphQLSafeInt, { description: 'Rows that the targets took.' })

@@ -53,7 +53,7 @@ export type RunPipelineMutationVariables = Exact<{
 
 export type RunPipelineMutation = { readonly runPipeline: { readonly runId: string, readonly pipelineId: string, readonly taskCount: number, readonly engine: RunEngine, readonly status: RunStatus } };
 
-export type RunWholeFragment = { readonly runId: string, readonly pipelineId: string, readonly overallStatus: RunStatus, readonly taskStatuses: Record<string, unknown>, readonly errors: Record<string, unknown>, readonly error: string | null, readonly startedAt: string | null, readonly finishedAt: string | null, readonly durationMs: number | null, readonly engine: RunEngine, readonly triggeredBy: string, readonly rowsRead: number, readonly rowsWritten: number, readonly attempts: number, readonly healing: ReadonlyArray<{ readonly taskId: string, readonly strategy: string, readonly reason: string, readonly attempt: number, readonly outcome: string }> };
+export type RunWholeFragment = { readonly runId: string, readonly pipelineId: string, readonly overallStatus: RunStatus, readonly taskStatuses: Record<string, unknown>, readonly errors: Record<string, unknown>, readonly error: string | null, readonly startedAt: string | null, readonly finishedAt: string | null, readonly durationMs: number | null, readonly engine: RunEngine, readonly triggeredBy: string, readonly rowsRead: number | null, readonly rowsWritten: number, readonly attempts: number, readonly healing: ReadonlyArray<{ readonly taskId: string, readonly strategy: string, readonly reason: string, readonly attempt: number, readonly outcome: string }> };
 
 export type RetryRunMutationVariables = Exact<{
   runId: string;
@@ -67,7 +67,7 @@ export type GetRunStatusQueryVariables = Exact<{
 }>;
 
 
-export type GetRunStatusQuery = { readonly run: { readonly runId: string, readonly pipelineId: string, readonly overallStatus: RunStatus, readonly taskStatuses: Record<string, unknown>, readonly errors: Record<string, unknown>, readonly error: string | null, readonly startedAt: string | null, readonly finishedAt: string | null, readonly durationMs: number | null, readonly engine: RunEngine, readonly triggeredBy: string, readonly rowsRead: number, readonly rowsWritten: number, readonly attempts: number, readonly healing: ReadonlyArray<{ readonly taskId: string, readonly strategy: string, readonly reason: string, readonly attempt: number, readonly outcome: string }> } };
+export type GetRunStatusQuery = { readonly run: { readonly runId: string, readonly pipelineId: string, readonly overallStatus: RunStatus, readonly taskStatuses: Record<string, unknown>, readonly errors: Record<string, unknown>, readonly error: string | null, readonly startedAt: string | null, readonly finishedAt: string | null, readonly durationMs: number | null, readonly engine: RunEngine, readonly triggeredBy: string, readonly rowsRead: number | null, readonly rowsWritten: number, readonly attempts: number, readonly healing: ReadonlyArray<{ readonly taskId: string, readonly strategy: string, readonly reason: string, readonly attempt: number, readonly outcome: string }> } };
 
 export type ListRunsQueryVariables = Exact<{
   pipelineId?: string | null | undefined;
@@ -76,7 +76,7 @@ export type ListRunsQueryVariables = Exact<{
 }>;
 
 
-export type ListRunsQuery = { readonly runs: ReadonlyArray<{ readonly runId: string, readonly pipelineId: string, readonly overallStatus: RunStatus, readonly taskStatuses: Record<string, unknown>, readonly errors: Record<string, unknown>, readonly error: string | null, readonly startedAt: string | null, readonly finishedAt: string | null, readonly durationMs: number | null, readonly engine: RunEngine, readonly triggeredBy: string, readonly rowsRead: number, readonly rowsWritten: number, readonly attempts: number, readonly healing: ReadonlyArray<{ readonly taskId: string, readonly strategy: string, readonly reason: string, readonly attempt: number, readonly outcome: string }> }> };
+export type ListRunsQuery = { readonly runs: ReadonlyArray<{ readonly runId: string, readonly pipelineId: string, readonly overallStatus: RunStatus, readonly taskStatuses: Record<string, unknown>, readonly errors: Record<string, unknown>, readonly error: string | null, readonly startedAt: string | null, readonly finishedAt: string | null, readonly durationMs: number | null, readonly engine: RunEngine, readonly triggeredBy: string, readonly rowsRead: number | null, readonly rowsWritten: number, readonly attempts: number, readonly healing: ReadonlyArray<{ readonly taskId: string, readonly strategy: string, readonly reason: string, readonly attempt: number, readonly outcome: string }> }> };
 
 export type GetRunLogsQueryVariables = Exact<{
   runId: string;
