@@ -30,8 +30,16 @@ export async function prepareMysqlLoadRecords(client: MysqlClient): Promise<void
       );
     });
   }
-  await client.change(`DELETE FROM opsgraph_load WHERE finished_at < now() - INTERVAL ${KEPT}`);
+  // Looked for first, and then named by their key: to delete by age would wait for every load that is under way.
+  const old = await client.rows<{ run_id: string; task_id: string }>(
+    `SELECT run_id, task_id FROM opsgraph_load WHERE finished_at < now() - INTERVAL ${KEPT} LIMIT 1000`,
+  );
+  for (const { run_id, task_id } of old)
+    await client.change(`DELETE FROM opsgraph_load WHERE ${keyOf(run_id, task_id)}`);
 }
+
+const keyOf = (runId: string, taskId: string) =>
+  `run_id = ${mysqlLiteral(runId)} AND task_id = ${mysqlLiteral(taskId)}`;
 
 /** How many rows the task has already committed, or undefined. */
 export async function committedMysqlRows(
@@ -40,7 +48,7 @@ export async function committedMysqlRows(
   taskId: string,
 ): Promise<number | undefined> {
   const [row] = await client.rows<{ row_count: string | number }>(
-    `SELECT row_count FROM opsgraph_load WHERE run_id = ${mysqlLiteral(runId)} AND task_id = ${mysqlLiteral(taskId)}`,
+    `SELECT row_count FROM opsgraph_load WHERE ${keyOf(runId, taskId)}`,
   );
   return row && Number(row.row_count);
 }
@@ -69,20 +77,26 @@ export async function recordMysqlRows(
   taskId: string,
   rows: number,
 ): Promise<void> {
-  await client.change(
-    `UPDATE opsgraph_load SET row_count = ${rows} WHERE run_id = ${mysqlLiteral(runId)} AND task_id = ${mysqlLiteral(taskId)}`,
-  );
+  await client.change(`UPDATE opsgraph_load SET row_count = ${rows} WHERE ${keyOf(runId, taskId)}`);
 }
 
 /**
- * One load of a table at a time, until the connection ends. A table lock would commit; and without any, two loads that
- * each find the other's keys missing would both insert them.
+ * One load of each table at a time, until the connection ends. A table lock would commit; and without any, two loads that
+ * each find the other's keys missing would both insert them. They are locked in one order, whoever asks, so that no two
+ * wait for each other.
  */
-export async function lockMysqlTable(client: MysqlClient, table: string): Promise<void> {
+export async function lockMysqlTables(client: MysqlClient, tables: readonly string[]): Promise<void> {
+  const [here] = await client.rows<{ name: string }>('SELECT database() AS name');
+  // Some servers tell names apart by case and some do not; where one does, two tables share a lock.
+  const full = tables.map((table) => (table.includes('.') ? table : `${here?.name}.${table}`).toLowerCase());
+  for (const table of [...new Set(full)].sort()) await lock(client, table);
+}
+
+async function lock(client: MysqlClient, table: string): Promise<void> {
   // A lock's name holds 64 characters and belongs to the whole server.
-  const name = `concat('opsgraph.', left(sha1(concat(database(), ${mysqlLiteral(`.${createHash('sha1').update(table).digest('hex')}`)})), 40))`;
+  const name = `opsgraph.${createHash('sha1').update(table).digest('hex')}`;
   const [got] = await client.rows<{ locked: string | number | null }>(
-    `SELECT get_lock(${name}, ${LOCK_SECONDS}) AS locked`,
+    `SELECT get_lock(${mysqlLiteral(name)}, ${LOCK_SECONDS}) AS locked`,
   );
   if (Number(got?.locked) === 1) return;
   throw new EngineError('TARGET', `Another load of ${table} has not ended in ${LOCK_SECONDS / 60} minutes.`, {

@@ -12,7 +12,7 @@ import {
 import {
   claimMysqlLoad,
   committedMysqlRows,
-  lockMysqlTable,
+  lockMysqlTables,
   prepareMysqlLoadRecords,
   recordMysqlRows,
 } from '../batch/mysql-load-record.js';
@@ -47,7 +47,10 @@ export async function pushDownToMysql(
   const { steps, targets } = partsOf(unit, 'mysql');
   await prepareMysqlLoadRecords(client);
   await readCommitted(client);
-  await lockTables(client, targets);
+  await lockMysqlTables(
+    client,
+    targets.map(({ spec }) => spec.table),
+  );
   const outcomes = await earlierOutcomes(targets, (id) => committedMysqlRows(client, runId, id));
   const open = targets.filter(({ id }) => !outcomes.has(id));
   if (open.length === 0) return outcomeOfUnit(unit, outcomes);
@@ -88,12 +91,6 @@ async function readCommitted(client: MysqlClient): Promise<void> {
   const [log] = await client.rows<{ Value: string }>("SHOW VARIABLES LIKE 'binlog_format'");
   if (log?.Value === 'STATEMENT') return;
   await client.change('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
-}
-
-/** All before anything else and in one order for all runs, so that no two wait for each other. */
-async function lockTables(client: MysqlClient, targets: readonly Target[]): Promise<void> {
-  const ordered = targets.toSorted((a, b) => (a.spec.table < b.spec.table ? -1 : 1));
-  for (const target of ordered) await attributed(target, () => lockMysqlTable(client, target.spec.table));
 }
 
 function planOf(client: MysqlClient, graph: MysqlGraphQuery, target: Target): Promise<MysqlLoadPlan> {

@@ -218,6 +218,35 @@ async function oldTable(keys = 'PRIMARY KEY (id)'): Promise<void> {
     expect(await table()).toHaveLength(3);
   });
 
+  it('several at once, however they name the table, make it once and lose nothing', async () => {
+    const [{ name = '' } = {}] = await shop.rows('SELECT database() AS name');
+    await engine.run('wider', inline([{ id: 9, name: 'x', note: 'n' }]));
+    await Promise.all([
+      ...['t', `${name}.t`, 't'].map((table) => load(target('UPSERT', { table }))),
+      load(target('APPEND', { table: `${name}.t` }), 'wider'),
+    ]);
+    expect(await shop.rows('SELECT id, count(*) AS n FROM t GROUP BY id ORDER BY id')).toEqual(
+      ['1', '2', '3', '9'].map((id) => ({ id, n: '1' })),
+    );
+    expect(await shop.rows('SELECT name, note FROM t WHERE id = 9')).toEqual([{ name: 'x', note: 'n' }]);
+  });
+
+  it('does not wait for the note of a load that is under way', async () => {
+    await load(target('APPEND'));
+    await shop.run(
+      "INSERT INTO opsgraph_load (run_id, task_id, row_count, finished_at) VALUES ('old', 't', 1, '2020-01-01')",
+    );
+    const task = { id: 'under-way', inputs: [], spec: target('APPEND') };
+    const { signal } = new AbortController();
+    await withMysql({ task, connection: shop.target, signal }, async (other) => {
+      await other.change('START TRANSACTION');
+      await claimMysqlLoad(other, 'under-way', 't', 1);
+      await load(target('APPEND'));
+      await other.change('ROLLBACK');
+    });
+    expect(await shop.rows("SELECT 1 FROM opsgraph_load WHERE run_id = 'old'")).toEqual([]);
+  });
+
   it('after its process was killed inside the transaction writes once', async () => {
     await oldTable('');
     await shop.run('START TRANSACTION', 'SELECT * FROM t FOR UPDATE');

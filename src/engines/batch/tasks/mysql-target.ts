@@ -17,7 +17,7 @@ import {
 import {
   claimMysqlLoad,
   committedMysqlRows,
-  lockMysqlTable,
+  lockMysqlTables,
   prepareMysqlLoadRecords,
 } from '../mysql-load-record.js';
 import { mysqlIdentifier } from '../mysql-text.js';
@@ -41,22 +41,33 @@ export function runMysqlTarget(context: TaskContext, spec: MysqlTargetSpec): Pro
     if (earlier !== undefined) return alreadyDone(context, spec, earlier);
     return withDuckDb(context, 'sandbox', async (connection) => {
       const columns = await describeColumns(connection, inputOf(context));
-      const plan = await planMysqlLoad(
-        client,
-        spec,
-        columns.map(({ name, type }) => ({ name, ...mysqlWriteRule(type) })),
-      );
+      const plan = await planOf(client, spec, columns);
       await createMysqlStaging(client, plan);
       const { rows, bytes } = await upload(context, client, connection, spec, columns);
       await indexMysqlStaging(client, plan);
       await assertMysqlKeysUsable(client, plan);
-      if (!(await commitLoad(context, client, plan, rows))) return alreadyDone(context, spec, rows);
-      const healing = widened(spec.table, plan.added);
+      await lockMysqlTables(client, [spec.table]);
+      // Looked at once more: another load may have made or widened the table meanwhile.
+      const present = await planOf(client, spec, columns);
+      if (!(await commitLoad(context, client, present, rows))) return alreadyDone(context, spec, rows);
+      const healing = widened(spec.table, present.added);
       for (const { reason } of healing) context.log('WARN', `${task.id}: ${reason}`);
       context.log('INFO', `${task.id}: ${rows} rows to ${spec.table} of ${spec.connection} (${spec.mode})`);
       return { rows, bytes, output: spec.table, columns, ...(healing.length > 0 && { healing }) };
     });
   });
+}
+
+function planOf(
+  client: MysqlClient,
+  spec: MysqlTargetSpec,
+  columns: readonly ResultColumn[],
+): Promise<MysqlLoadPlan> {
+  return planMysqlLoad(
+    client,
+    spec,
+    columns.map(({ name, type }) => ({ name, ...mysqlWriteRule(type) })),
+  );
 }
 
 function alreadyDone(context: TaskContext, spec: MysqlTargetSpec, rows: number): TaskOutcome {
@@ -123,7 +134,6 @@ async function commitLoad(
   plan: MysqlLoadPlan,
   rows: number,
 ): Promise<boolean> {
-  await lockMysqlTable(client, plan.plain);
   await prepareMysqlTarget(client, plan);
   await client.change('START TRANSACTION');
   try {
