@@ -1,11 +1,22 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ResultColumn } from '../../engine.js';
+import { EngineError } from '../../engine-error.js';
 import type { ColumnTypes } from '../../task-spec.js';
 import { describeColumns } from '../run-files.js';
 import { fileLiteral, identifier, literal } from '../sql-text.js';
+import { jsonOptions } from '../tasks/file-source.js';
 import { castOrFail } from '../transformations/cast-select.js';
 import { type Relation, sameName } from '../transformations/relation.js';
 import { restored } from './row-transport.js';
+
+/** What an author's code returned, beside the file it stands in. */
+export interface Returned {
+  rows: number;
+  /** Of all columns; no two differ by case alone. */
+  names: readonly string[];
+  /** Columns with numbers that are not finite. */
+  unbounded: ReadonlySet<string>;
+}
 
 /**
  * A SELECT over the NDJSON an author's code returned. With `declared`, exactly those columns, and a value that does not
@@ -15,16 +26,22 @@ import { restored } from './row-transport.js';
 export async function returnedRows(
   connection: DuckDBConnection,
   path: string,
-  rows: number,
+  { rows, names, unbounded }: Returned,
   input: Relation,
   declared: ColumnTypes | undefined,
 ): Promise<string> {
-  if (declared) return declaredRows(path, declared);
+  if (declared) return declaredRows(path, names, declared);
   if (rows === 0) return `SELECT * FROM ${identifier(input.name)} LIMIT 0`;
-  const found = await describeColumns(connection, `read_json(${file(path)}, sample_size = -1)`);
+  if (names.length === 0) throw new EngineError('SQL', 'code: No row that transform returned has a column.');
+  const options = jsonOptions('ndjson', undefined);
+  const found = await describeColumns(
+    connection,
+    `read_json(${[fileLiteral(path), ...options, 'records = true'].join(', ')})`,
+  );
   const known = found.flatMap(({ name }) => {
     const column = input.columns.find((each) => sameName(each.name, name));
-    return column ? [{ name, type: column.type }] : [];
+    if (column) return [{ name, type: column.type }];
+    return unbounded.has(name) ? [{ name, type: 'DOUBLE' }] : [];
   });
   const kept = new Set(await unchanged(connection, path, known));
   const types = found.map((column) =>
@@ -38,14 +55,17 @@ export async function returnedRows(
   return `SELECT ${list.join(', ')} FROM ${reader(path, types)}`;
 }
 
-function declaredRows(path: string, declared: ColumnTypes): string {
-  const entries = Object.entries(declared);
-  const types = entries.map(([name, type]) => ({ name, type: type === 'JSON' ? type : 'VARCHAR' }));
-  const list = entries.map(([name, to]) => {
-    const column = identifier(name);
-    return to === 'JSON'
-      ? column
-      : `${castOrFail({ name, from: 'what transform returned', to })} AS ${column}`;
+function declaredRows(path: string, names: readonly string[], declared: ColumnTypes): string {
+  const entries = Object.entries(declared).map(([as, to]) => ({
+    as: identifier(as),
+    name: names.find((name) => sameName(name, as)) ?? as,
+    to,
+  }));
+  const types = entries.map(({ name, to }) => ({ name, type: to === 'JSON' ? to : 'VARCHAR' }));
+  const list = entries.map(({ as, name, to }) => {
+    const value =
+      to === 'JSON' ? identifier(name) : castOrFail({ name, from: 'what transform returned', to });
+    return `${value} AS ${as}`;
   });
   return `SELECT ${list.join(', ')} FROM ${reader(path, types)}`;
 }
@@ -69,9 +89,5 @@ async function unchanged(
 
 function reader(path: string, columns: readonly ResultColumn[]): string {
   const types = columns.map(({ name, type }) => `${literal(name)}: ${literal(type)}`).join(', ');
-  return `read_json(${file(path)}, columns = {${types}})`;
-}
-
-function file(path: string): string {
-  return `${fileLiteral(path)}, format = 'newline_delimited'`;
+  return `read_json(${fileLiteral(path)}, format = 'newline_delimited', columns = {${types}})`;
 }

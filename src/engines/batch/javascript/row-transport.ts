@@ -17,8 +17,10 @@ const TRANSPORTS: readonly Transport[] = [
   { pattern: /^(U?BIGINT|U?HUGEINT)$/, kind: 'integer' },
   {
     pattern: /^(FLOAT|DOUBLE)$/,
+    // What is not finite goes as JavaScript spells it, but for NaN, which any text is that it cannot read.
     sql: (column) =>
-      `CASE WHEN isfinite(${column}) THEN to_json(${column}) ELSE to_json(CAST(${column} AS VARCHAR)) END`,
+      `CASE WHEN isfinite(${column}) THEN to_json(${column})
+        ELSE to_json(replace(CAST(${column} AS VARCHAR), 'inf', 'Infinity')) END`,
     kind: 'double',
   },
   { pattern: /^TIMESTAMP WITH TIME ZONE$/, sql: (column) => `replace(${isoText(column)}, '+00', 'Z')` },

@@ -7,7 +7,7 @@ import type { SandboxAnswer, SandboxStart } from './sandbox-thread.js';
 const { code, kinds } = workerData as SandboxStart;
 const sandbox = await answered(
   () => Sandbox.open(code, kinds),
-  () => ({ lines: '', rows: 0 }),
+  () => ({ lines: '', rows: 0, found: { names: [], unbounded: [] } }),
 );
 if (sandbox) {
   parentPort?.on('message', (text: string) => {

@@ -18,6 +18,15 @@ export interface Batch {
   /** NDJSON. */
   lines: string;
   rows: number;
+  found: FoundColumns;
+}
+
+/** What a batch showed of the columns of the result. */
+export interface FoundColumns {
+  /** Those that no batch before had. */
+  names: readonly string[];
+  /** Those with numbers that are not finite, which come as text. */
+  unbounded: readonly string[];
 }
 
 /** An error in the author's code, told without any value of a row. */
@@ -33,6 +42,7 @@ export class AuthorError extends Error {
 }
 
 export const MEMORY_BYTES = 64 * 1024 * 1024;
+const TOO_LARGE = `The code needs more than ${MEMORY_BYTES / 1024 / 1024} MiB`;
 const STACK_BYTES = 256 * 1024;
 const ROW_LIMIT_MS = 1_000;
 /** Of all that is evaluated once, outside of a row. */
@@ -48,7 +58,8 @@ const OWN_MESSAGES: readonly RegExp[] = [
 const OWN_SENTENCES =
   /^(not a function|cannot convert [a-z]+ to [a-z]+|stack overflow|Maximum call stack size exceeded|cannot mix bigint .*|circular reference)$/i;
 /** What the driver says of a returned value. */
-const ROW_FAULTS = /^(is not a row|is a promise; transform must not be async|holds a (function|symbol))$/;
+const ROW_FAULTS =
+  /^(is not a row|is a promise; transform must not be async|holds a (function|symbol)|has a column (without a name|whose name (holds U\+0000|differs from that of another by case alone)))$/;
 const KNOWN_NAMES = new Set([
   'TypeError',
   'RangeError',
@@ -136,9 +147,11 @@ export class Sandbox {
     const result = context.callFunction(this.#run, context.undefined, argument);
     argument.dispose();
     const lines = this.#unwrap(result, () => this.#number('row'));
-    const batch = { lines: context.getString(lines), rows: this.#number('count') };
+    const copy = context.getString(lines);
     lines.dispose();
-    return batch;
+    // Without room for its copy the interpreter gives an empty text, and no error.
+    if (copy.length !== this.#number('length')) throw new AuthorError(TOO_LARGE, undefined);
+    return { lines: copy, rows: this.#number('count'), found: JSON.parse(this.#text('found')) };
   }
 
   /** Asked by the interpreter every few thousand steps. The limit begins anew with each row. */
@@ -163,6 +176,14 @@ export class Sandbox {
     return number;
   }
 
+  #text(name: string): string {
+    if (!this.#progress) throw new Error('The sandbox was not loaded.');
+    const handle = this.#context.getProp(this.#progress, name);
+    const text = this.#context.getString(handle);
+    handle.dispose();
+    return text;
+  }
+
   #unwrap(result: ReturnType<QuickJSContext['evalCode']>, row: (() => number) | undefined): QuickJSHandle {
     if (!result.error) return result.value;
     const dumped: unknown = this.#context.dump(result.error);
@@ -173,8 +194,7 @@ export class Sandbox {
   #describe(error: unknown): string {
     if (this.#timedOut) return `The code ran for longer than ${ROW_LIMIT_MS / 1000} s`;
     const { name, message, stack } = asError(error);
-    if (name === 'InternalError' && message === 'out of memory')
-      return `The code needs more than ${MEMORY_BYTES / 1024 / 1024} MiB`;
+    if (name === 'InternalError' && message === 'out of memory') return TOO_LARGE;
     const line = PLACE.exec(stack)?.[1];
     const place = line === undefined ? '' : ` in line ${line}`;
     if (ROW_FAULTS.test(message)) return `What transform returned ${message}${place}`;

@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { TaskOutcome } from '../../engine.js';
 import type { JavascriptTransformationSpec } from '../../task-spec.js';
-import { returnedRows } from '../javascript/returned-rows.js';
+import { type Returned, returnedRows } from '../javascript/returned-rows.js';
 import { kindsOf, rowsAsJson } from '../javascript/row-transport.js';
 import { SandboxThread } from '../javascript/sandbox-thread.js';
 import { exactSelect, resultOf, saveResult, withScratchFile } from '../run-files.js';
@@ -30,7 +30,7 @@ export function runJavascriptTransformation(
         context.signal,
       );
       const file = await open(path, 'wx', 0o600);
-      let returned = 0;
+      let returned: Returned;
       try {
         returned = await transformAll(context, connection, select, sandbox, file);
       } finally {
@@ -40,28 +40,34 @@ export function runJavascriptTransformation(
       const result = await returnedRows(connection, path, returned, input, spec.columns);
       await connection.run(`CREATE TEMP VIEW ${view} AS ${result}`);
       const saved = await saveResult(context, connection, await exactSelect(connection, view));
+      if (saved.rows !== returned.rows)
+        throw new Error(`Of ${returned.rows} rows that the code returned, ${saved.rows} were read.`);
       context.log('INFO', `${task.id}: ${saved.rows} rows`);
       return saved;
     }),
   );
 }
 
-/** While the interpreter has one batch, DuckDB makes the next. Returns the number of rows written. */
+/** While the interpreter has one batch, DuckDB makes the next. */
 async function transformAll(
   context: TaskContext,
   connection: DuckDBConnection,
   select: string,
   sandbox: SandboxThread,
   file: FileHandle,
-): Promise<number> {
-  let returned = 0;
-  for await (const rows of batchesOf(connection, select)) {
-    const batch = await sandbox.transform(rows);
-    await file.writeFile(batch.lines);
-    returned += batch.rows;
+): Promise<Returned> {
+  let rows = 0;
+  const names: string[] = [];
+  const unbounded = new Set<string>();
+  for await (const some of batchesOf(connection, select)) {
+    const { lines, found, ...batch } = await sandbox.transform(some);
+    await file.writeFile(lines);
+    rows += batch.rows;
+    names.push(...found.names);
+    for (const name of found.unbounded) unbounded.add(name);
   }
-  context.log('DEBUG', `${context.task.id}: the code returned ${returned} rows`);
-  return returned;
+  context.log('DEBUG', `${context.task.id}: the code returned ${rows} rows`);
+  return { rows, names, unbounded };
 }
 
 async function* batchesOf(connection: DuckDBConnection, select: string): AsyncGenerator<string[]> {

@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type EngineFixture, openEngine, readParquet, sql } from '../engine-fixture.js';
+
+let engine: EngineFixture;
+let number = 0;
+
+beforeAll(async () => {
+  engine = await openEngine();
+  const wide = Array.from({ length: 300 }, (_, index) => `${index} AS c${index}`);
+  await Promise.all([
+    engine.run('numbers', sql('SELECT range::INTEGER AS id FROM range(3)')),
+    engine.run('many', sql('SELECT range::INTEGER AS id FROM range(2000)')),
+    engine.run('wide', sql(`SELECT ${wide.join(', ')}`)),
+    engine.run('endless', sql("SELECT 'inf'::DOUBLE AS up, '-inf'::FLOAT AS down, 'nan'::DOUBLE AS none")),
+  ]);
+});
+afterAll(() => engine.close());
+
+async function transform(code: string, input = 'numbers', columns?: Record<string, string>) {
+  const id = `t${++number}`;
+  const spec = { kind: 'transformation', type: 'javascript', code, ...(columns && { columns }) } as const;
+  const outcome = await engine.run(id, spec, [input]);
+  return {
+    rows: await readParquet(join(engine.options.runDirectory, `${id}.parquet`)),
+    types: (outcome.columns ?? []).map(({ name, type }) => `${name} ${type}`),
+  };
+}
+
+const SAME = 'function transform(row) { return row }';
+const returning = (row: string) => `function transform({ id }) { return ${row} }`;
+
+describe('columns that code returns', () => {
+  it('are columns however many there are', async () => {
+    const { rows, types } = await transform(SAME, 'wide');
+    expect(types).toHaveLength(300);
+    expect(rows[0]).toMatchObject({ c0: 0, c299: 299 });
+  });
+
+  it('are columns however few rows have them', async () => {
+    const { types } = await transform(returning("({ id, ['k' + (id % 50)]: 1 })"), 'many');
+    expect(types).toHaveLength(51);
+    expect(types).toContain('k49 BIGINT');
+  });
+
+  it.each([
+    [
+      'differ by case alone in one row',
+      '({ x: 1, X: 2 })',
+      /differs from that of another by case alone, row 1/,
+    ],
+    ['differ by case alone in two', "({ [id < 2 ? 'x' : 'X']: 1 })", /differs .* by case alone, row 3/],
+    ['have no name', "({ '': 1 })", /has a column without a name, row 1/],
+    ['hold U+0000', "({ 'a\\0b': 1 })", /whose name holds U\+0000, row 1/],
+    ['are none', 'new Map([[1, 2]])', /No row that transform returned has a column/],
+  ])('fail the task when their names %s', async (_, row, message) => {
+    await expect(transform(returning(row))).rejects.toMatchObject({
+      kind: 'SQL',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it('are found by declared columns of another case', async () => {
+    const { rows, types } = await transform(returning('({ Id: id, Doc: [id] })'), 'numbers', {
+      ID: 'INTEGER',
+      doc: 'JSON',
+    });
+    expect(types).toEqual(['ID INTEGER', 'doc JSON']);
+    expect(rows[2]).toEqual({ ID: 2, doc: '[2]' });
+  });
+
+  it('may be named __proto__ beside a BigInt', async () => {
+    const { types } = await transform(returning("({ ['__proto__']: id, big: 1n })"));
+    expect(types).toEqual(['__proto__ BIGINT', 'big VARCHAR']);
+  });
+});
+
+describe('numbers without end', () => {
+  it('come back as they went in', async () => {
+    const { rows, types } = await transform(SAME, 'endless');
+    expect(rows).toEqual([{ up: 'Infinity', down: '-Infinity', none: 'NaN' }]);
+    expect(types).toEqual(['up DOUBLE', 'down FLOAT', 'none DOUBLE']);
+  });
+
+  it('make a new column of doubles', async () => {
+    const { rows, types } = await transform(returning('({ x: id / 0, y: 1 / 0 })'));
+    expect(types).toEqual(['x DOUBLE', 'y DOUBLE']);
+    expect(rows[0]).toEqual({ x: 'NaN', y: 'Infinity' });
+  });
+
+  it('leave a column of texts one of texts', async () => {
+    const { types } = await transform(returning("({ x: id ? 'ab' : 1 / 0 })"));
+    expect(types).toEqual(['x VARCHAR']);
+  });
+});
+
+describe('rows too large for the interpreter', () => {
+  it('fail the task', async () => {
+    await expect(transform(returning("({ x: 'ż'.repeat(1e7) })"))).rejects.toMatchObject({
+      kind: 'SQL',
+      message: 'code: The code needs more than 64 MiB.',
+    });
+  });
+});
