@@ -10,6 +10,7 @@ export const emitLineageJob = defineJob({
   lockLifetimeMs: 10_000,
   async run({ runId }, { services, signal }) {
     await emitRunEvents(services, runId, signal);
-    if (services.config.openlineageUrl !== undefined) await services.jobs.enqueue(POST_LINEAGE, {});
+    if (services.config.openlineageUrl !== undefined)
+      await services.jobs.enqueue(POST_LINEAGE, { onlyUntried: true });
   },
 });

@@ -4,12 +4,12 @@ import { defineJob } from './define-job.js';
 
 export const postLineageJob = defineJob({
   name: POST_LINEAGE,
-  payload: z.strictObject({}),
+  payload: z.strictObject({ onlyUntried: z.literal(true).optional() }),
   concurrency: 1,
   every: 15_000,
   lockLifetimeMs: 10_000,
-  async run(_payload, { services, signal }) {
-    await sweepLineage(services);
-    await postLineage(services, signal);
+  async run({ onlyUntried = false }, { services, signal }) {
+    if (!onlyUntried) await sweepLineage(services);
+    await postLineage(services, signal, onlyUntried);
   },
 });

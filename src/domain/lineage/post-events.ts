@@ -11,7 +11,7 @@ const MAX_ATTEMPTS = 5_000;
 const REFUSED = new Set([400, 413, 415, 422]);
 
 const WAITING = `
-SELECT "id", "event" FROM "lineage_event" WHERE "posted_at" IS NULL ORDER BY "id" LIMIT ${BATCH}`;
+SELECT "id", "event", "attempts" FROM "lineage_event" WHERE "posted_at" IS NULL ORDER BY "id" LIMIT ${BATCH}`;
 const POSTED = `UPDATE "lineage_event" SET "posted_at" = $2, "attempts" = "attempts" + 1 WHERE "id" = $1`;
 const MISSED = `
 UPDATE "lineage_event" SET "attempts" = "attempts" + 1,
@@ -20,15 +20,22 @@ WHERE "id" = $1`;
 
 /**
  * Posts what OPENLINEAGE_URL has not had yet, in order, each at least once; the first that fails is tried again later,
- * and those behind it wait for it. Without a URL nothing is posted, and nothing waits.
+ * and those behind it wait for it. `onlyUntried` leaves one that failed to the next turn: each run asks for its events
+ * to be posted, and a receiver that hangs would else hold a place for jobs for 10 s as often.
+ * Without a URL nothing is posted, and nothing waits.
  */
-export async function postLineage(services: Services, signal: AbortSignal): Promise<void> {
+export async function postLineage(
+  services: Services,
+  signal: AbortSignal,
+  onlyUntried = false,
+): Promise<void> {
   const { config, log, now, orm } = services;
   if (config.openlineageUrl === undefined) return;
   const pool = await nativePool(orm);
   for (;;) {
-    const { rows } = await pool.query<{ id: string; event: object }>(WAITING);
-    for (const { id, event } of rows) {
+    const { rows } = await pool.query<{ id: string; event: object; attempts: number }>(WAITING);
+    for (const { id, event, attempts } of rows) {
+      if (onlyUntried && attempts > 0) return;
       signal.throwIfAborted();
       const problem = await post(config.openlineageUrl, event, signal);
       if (problem !== undefined) {
