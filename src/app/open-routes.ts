@@ -97,6 +97,10 @@ export async function openRoutes(
     },
     around: answerRepeated,
     eventContext: fresh,
+    lifeOf: ({ caller: { itsm, platform } }) => ({
+      ms: Math.min(itsm?.expiresAt ?? Infinity, platform?.expiresAt ?? Infinity) - now().getTime(),
+      close: { code: 4403, reason: 'TOKEN_EXPIRED' },
+    }),
     onUnexpected: (error, request) => logThrown(log, error, request),
   });
   onClose('rest', () => bridge.close());

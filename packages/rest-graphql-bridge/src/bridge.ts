@@ -17,7 +17,7 @@ import { InputChecks, type ScalarConstraints } from './input-check.js';
 import { OpenStreams } from './open-streams.js';
 import { planTables } from './plan-table.js';
 import type { OnUnexpected } from './respond.js';
-import type { RouteTable } from './row.js';
+import type { RouteTable, StreamLife } from './row.js';
 import type { Around } from './serve-json.js';
 import {
   makeWebSocketServer,
@@ -40,6 +40,8 @@ export interface BridgeOptions<C> {
   readonly context: (request: IncomingMessage, access: unknown, extras: ContextExtras) => C | Promise<C>;
   /** Makes the context for one event of a stream from the one made at its start, e.g. with fresh caches. */
   readonly eventContext?: (context: C) => C | Promise<C>;
+  /** How long a stream with this context may stay open, e.g. until its token runs out. Default: no limit. */
+  readonly lifeOf?: (context: C) => StreamLife | undefined;
   /** Asked once for every JSON row: what stands around its operation, for example to answer a repeated request as before. */
   readonly around?: (route: RouteInfo) => Around<C> | undefined;
   /** Error languages by path prefix. A path that no surface covers and no row serves goes to `next()`. */
@@ -79,7 +81,8 @@ export function createBridge<C>(options: BridgeOptions<C>): Bridge {
   const planned = planTables(schema, options.tables);
   const checks = new InputChecks(options.scalarConstraints ?? {});
   const eventContext = (options.eventContext ?? ((context) => context)) as StreamHost['eventContext'];
-  const host: StreamHost = { streams: new OpenStreams(), tell, eventContext };
+  const lifeOf = (options.lifeOf ?? (() => undefined)) as StreamHost['lifeOf'];
+  const host: StreamHost = { streams: new OpenStreams(), tell, eventContext, lifeOf };
   const webSockets = makeWebSocketServer(options.selectProtocol ?? selectBearer);
   const http = new HttpDispatch(surfaces, options.context, options.admit, tell);
   const sockets = new SocketDispatch(options.context, options.admit, tell);

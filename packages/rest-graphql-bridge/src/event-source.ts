@@ -4,7 +4,7 @@ import type { OpenStreams } from './open-streams.js';
 import type { Operation } from './operation.js';
 import type { Variables } from './prepare-variables.js';
 import type { OnUnexpected } from './respond.js';
-import type { Row, RowInput, StreamOptions } from './row.js';
+import type { Row, RowInput, StreamLife, StreamOptions } from './row.js';
 import { givenVariables } from './row-input.js';
 
 /** A subscription that was opened for one client. */
@@ -14,6 +14,7 @@ export interface Subscription {
   readonly variables: Variables;
   /** The context for resolving one event. */
   readonly contextOf: () => unknown;
+  readonly life: StreamLife | undefined;
 }
 
 /** The client's end of a subscription. */
@@ -33,6 +34,7 @@ export interface StreamHost {
   readonly tell: OnUnexpected;
   /** Makes the context for one event from the one made at the start. */
   readonly eventContext: (context: unknown) => unknown;
+  readonly lifeOf: (context: unknown) => StreamLife | undefined;
 }
 
 /** @throws RequestRefused when the subscription's resolver refuses. */
@@ -48,7 +50,20 @@ export async function subscribe(
     throw new RequestRefused({ kind: 'graphql', errors: source.errors ?? [] });
   }
   const contextOf = () => host.eventContext(input.context);
-  return { operation, source: source[Symbol.asyncIterator](), variables, contextOf };
+  const life = shorter(row as StreamOptions, host.lifeOf(input.context));
+  return { operation, source: source[Symbol.asyncIterator](), variables, contextOf, life };
+}
+
+/** setTimeout holds 31 bits. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+function shorter(
+  { maxLifeMs = Infinity }: StreamOptions,
+  life: StreamLife | undefined,
+): StreamLife | undefined {
+  if (life && life.ms < maxLifeMs) return { ...life, ms: Math.min(life.ms, LONGEST_TIMER_MS) };
+  if (maxLifeMs === Infinity) return undefined;
+  return { ms: maxLifeMs, close: { code: 1001, reason: 'maximum life reached' } };
 }
 
 /** Sends results until one side ends. An event that can't be resolved ends the stream: the next might hide the gap. */

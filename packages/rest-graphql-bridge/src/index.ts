@@ -25,6 +25,7 @@ export type {
   Row,
   RowInput,
   SseEvent,
+  StreamLife,
   UploadedFile,
 } from './row.js';
 export type { Around, RowAnswer, RowCall } from './serve-json.js';

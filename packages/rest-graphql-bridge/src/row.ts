@@ -55,6 +55,13 @@ export interface CloseFrame {
   readonly reason?: string;
 }
 
+/** How long a stream may stay open, and how a WebSocket is closed then. */
+export interface StreamLife {
+  /** Milliseconds. */
+  readonly ms: number;
+  readonly close: CloseFrame;
+}
+
 /** What every row may say, whatever it is served as. */
 export interface CommonOptions {
   readonly errors?: ErrorRenderer;

@@ -90,7 +90,7 @@ class SseStream implements Sink, OpenStream {
       this.#stop();
       return;
     }
-    const { maxLifeMs, heartbeatEvent, heartbeatMs = HEARTBEAT_MS } = this.#row;
+    const { heartbeatEvent, heartbeatMs = HEARTBEAT_MS } = this.#row;
     this.#response.once('close', () => {
       this.#stop();
       this.#host.streams.remove(this);
@@ -99,7 +99,8 @@ class SseStream implements Sink, OpenStream {
     this.#response.flushHeaders();
     const beat = heartbeatEvent === undefined ? ':\n\n' : formatEvent({ event: heartbeatEvent, data: {} });
     this.#heartbeat = setInterval(() => this.#response.write(beat), heartbeatMs);
-    if (maxLifeMs !== undefined) this.#life = setTimeout(() => this.close(), maxLifeMs);
+    const { life } = this.#subscription;
+    if (life) this.#life = setTimeout(() => this.close(), life.ms);
     if (first !== '') this.#write(first);
     this.#host.streams.add(this);
     void pump(this.#subscription, this);

@@ -89,10 +89,8 @@ class WebSocketStream implements Sink, OpenStream {
     client.on('error', () => this.#stop());
     client.once('close', () => this.gone());
     this.#keepAlive(client);
-    const { maxLifeMs } = this.#row;
-    if (maxLifeMs !== undefined) {
-      this.#life = setTimeout(() => this.#close({ code: 1001, reason: 'maximum life reached' }), maxLifeMs);
-    }
+    const { life } = this.#subscription;
+    if (life) this.#life = setTimeout(() => this.#close(life.close), life.ms);
     this.#host.streams.add(this);
     void pump(this.#subscription, this);
   }

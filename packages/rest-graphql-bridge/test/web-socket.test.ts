@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
-import { param, route, routes } from '../src/index.js';
+import { param, route, routes, type StreamLife } from '../src/index.js';
 import { document, type Library, library } from './support/library.js';
 import { call, type Running, serve } from './support/server.js';
 
@@ -48,11 +48,16 @@ describe('WebSocket rows', () => {
   });
   afterEach(() => running.close());
 
-  async function start(row: object = {}, context: (token: string | undefined) => unknown = () => ({})) {
+  async function start(
+    row: object = {},
+    context: (token: string | undefined) => unknown = () => ({}),
+    lifeOf: () => StreamLife | undefined = () => undefined,
+  ) {
     const table = routes(import.meta.url, [route.webSocket(Loans, { ...common, ...row } as never)]);
     running = await serve<unknown>({
       schema: lib.schema,
       tables: [table],
+      lifeOf,
       context: (request) => context(request.headers['sec-websocket-protocol']),
     });
     return `ws://127.0.0.1:${running.port}/books/7/live`;
@@ -149,6 +154,24 @@ describe('WebSocket rows', () => {
     const seen = transcript(new WebSocket(await start({ maxLifeMs: 30 })));
     expect(await seen).toMatchObject({ code: 1001, reason: 'maximum life reached' });
     expect(lib.loans.readers).toBe(0);
+  });
+
+  it.each([
+    ['sooner', 60_000, { ms: 30, close: { code: 4403, reason: 'TOKEN_EXPIRED' } }, 4403],
+    ['later', 30, { ms: 2 ** 40, close: { code: 4403, reason: 'TOKEN_EXPIRED' } }, 1001],
+  ])('ends with the life of its context when that ends %s', async (_when, maxLifeMs, life, code) => {
+    const seen = transcript(new WebSocket(await start({ maxLifeMs }, undefined, () => life)));
+    expect(await seen).toMatchObject({ messages: [], code });
+    expect(lib.loans.readers).toBe(0);
+  });
+
+  it('stays open when the life of its context is longer than a timer can be', async () => {
+    const life = { ms: 2 ** 40, close: { code: 4403 } };
+    const client = new WebSocket(await start({ pingMs: 30 }, undefined, () => life));
+    const seen = transcript(client);
+    await Promise.race([once(client, 'ping'), seen]);
+    await running.bridge.close();
+    expect(await seen).toMatchObject({ code: 1001, reason: 'server is stopping' });
   });
 
   it('is ended by close()', async () => {
