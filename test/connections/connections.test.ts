@@ -226,6 +226,19 @@ describe('a test', () => {
     expect((await viewer('GET', `/api/v1/connections/${id}/schema`)).status).toBe(409);
   });
 
+  it('of a directory that is missing does not show where the server keeps its files', async () => {
+    const config = { storage: 'local', root: 'not-there' };
+    const { body } = await engineer('POST', '/api/v1/connections', { name: 'gone', type: 'file', config });
+    const message = 'ENOENT: no such file or directory.';
+    const tested = await engineer('POST', `/api/v1/connections/${body.id}/test`);
+    expect(tested.body).toMatchObject({ success: false, message });
+    const schema = await engineer('GET', `/api/v1/connections/${body.id}/schema`);
+    expect(schema).toMatchObject({
+      status: 502,
+      body: { message: `The system cannot be read: ${message}` },
+    });
+  });
+
   it('of Kafka says that it cannot be made yet', async () => {
     const id = await create({ type: 'kafka', config: { brokers: ['broker:9092'] } });
     expect(await test(id)).toMatchObject({ success: false, message: expect.stringContaining('streaming') });

@@ -19,6 +19,8 @@ function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return 'There was no answer in time.';
   if (error instanceof AggregateError && error.errors.length > 0) return wordsOf(error.errors[0]);
+  // A file system's error ends in a path of the server's own, which is not for who sees the connection.
+  if ('path' in error) return error.message.replace(/, \w+ '.*'$/s, '.');
   if (error.message === 'fetch failed' && error.cause !== undefined) return wordsOf(error.cause);
   return error.message || error.name;
 }
