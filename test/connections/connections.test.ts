@@ -168,6 +168,15 @@ target: { id: out, type: file, path: numbers.parquet, mode: OVERWRITE }
       'config.headers',
     ],
     [
+      'a header of the transport for a key',
+      {
+        type: 'http',
+        config: { baseUrl: 'https://example.com', auth: 'apiKey', apiKeyHeader: 'Content-Length' },
+        credentials: { apiKey: 'k' },
+      },
+      'config.apiKeyHeader',
+    ],
+    [
       'the wrong credentials',
       { type: 'http', config: { baseUrl: 'https://example.com', auth: 'bearer' }, credentials: {} },
       'credentials',

@@ -80,15 +80,16 @@ const headerName = text().regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/);
 const headerValue = text()
   .max(4096)
   .regex(/^[\t\x20-\x7e]*$/);
-/** They carry credentials, which do not belong into what is read back, or are the transport's own. */
-const RESERVED =
-  /^(authorization|proxy-.*|cookie|x-api-key|host|connection|content-length|transfer-encoding)$/i;
+/** They are the transport's own. */
+const TRANSPORT = /^(proxy-.*|host|connection|keep-alive|content-length|transfer-encoding|upgrade|expect)$/i;
+/** They carry credentials, which do not belong into what is read back. */
+const CREDENTIALS = /^(authorization|cookie|x-api-key)$/i;
 
 const headers = z
   .record(headerName, headerValue)
   .refine((all) => Object.keys(all).length <= 50, problem('maxProperties', 'must not be more than 50'))
   .refine(
-    (all) => !Object.keys(all).some((name) => RESERVED.test(name)),
+    (all) => !Object.keys(all).some((name) => TRANSPORT.test(name) || CREDENTIALS.test(name)),
     problem('isAllowedHeader', 'must not carry credentials (see auth) or headers of the transport'),
   )
   .default({});
@@ -100,7 +101,12 @@ const http = z.strictObject({
     headers,
     auth: z.enum(['none', 'basic', 'bearer', 'apiKey']).default('none'),
     /** Where auth is apiKey. */
-    apiKeyHeader: headerName.default('X-API-Key'),
+    apiKeyHeader: headerName
+      .refine(
+        (name) => !TRANSPORT.test(name),
+        problem('isAllowedHeader', 'must not be a header of the transport'),
+      )
+      .default('X-API-Key'),
   }),
   credentials: z.union([
     z.strictObject({ username: text().min(1).max(255), password: text().max(1024).default('') }),
