@@ -7,7 +7,7 @@ import { fileLiteral, identifier, literal } from '../sql-text.js';
 import { jsonOptions } from '../tasks/file-source.js';
 import { castOrFail } from '../transformations/cast-select.js';
 import { type Relation, sameName } from '../transformations/relation.js';
-import { restored } from './row-transport.js';
+import { isChanged, restored } from './row-transport.js';
 
 /** What an author's code returned, beside the file it stands in. */
 export interface Returned {
@@ -40,17 +40,24 @@ export async function returnedRows(
   );
   const known = found.flatMap(({ name }) => {
     const column = input.columns.find((each) => sameName(each.name, name));
-    if (column) return [{ name, type: column.type }];
-    return unbounded.has(name) ? [{ name, type: 'DOUBLE' }] : [];
+    return column ? [{ name, type: column.type }] : [];
   });
-  const kept = new Set(await unchanged(connection, path, known));
+  const kept = await unchanged(connection, path, known);
+  const numbers = found.filter(({ name }) => unbounded.has(name) && !kept.some((each) => each.name === name));
+  const doubles = await unchanged(
+    connection,
+    path,
+    numbers.map(({ name }) => ({ name, type: 'DOUBLE' })),
+  );
+  const restorable = new Map([...kept, ...doubles].map(({ name, type }) => [name, type]));
   const types = found.map((column) =>
-    kept.has(column.name) ? { name: column.name, type: 'VARCHAR' } : column,
+    restorable.has(column.name) ? { name: column.name, type: 'VARCHAR' } : column,
   );
   const list = found.map(({ name }) => {
-    const column = known.find((each) => each.name === name);
-    if (!column || !kept.has(name)) return identifier(name);
-    return `${restored(identifier(name), column.type)} AS ${identifier(name)}`;
+    const type = restorable.get(name);
+    return type === undefined
+      ? identifier(name)
+      : `${restored(identifier(name), type)} AS ${identifier(name)}`;
   });
   return `SELECT ${list.join(', ')} FROM ${reader(path, types)}`;
 }
@@ -75,16 +82,16 @@ async function unchanged(
   connection: DuckDBConnection,
   path: string,
   columns: readonly ResultColumn[],
-): Promise<string[]> {
+): Promise<ResultColumn[]> {
   if (columns.length === 0) return [];
   const texts = columns.map(({ name }) => ({ name, type: 'VARCHAR' }));
   const counts = columns.map(({ name, type }) => {
     const column = identifier(name);
-    return `count(*) FILTER (WHERE ${column} IS NOT NULL AND ${restored(column, type)} IS NULL)`;
+    return `count(*) FILTER (WHERE ${column} IS NOT NULL AND ${isChanged(column, type)})`;
   });
   const counted = await connection.runAndReadAll(`SELECT ${counts.join(', ')} FROM ${reader(path, texts)}`);
   const broken = counted.getRows()[0] ?? [];
-  return columns.filter((_, index) => Number(broken[index]) === 0).map(({ name }) => name);
+  return columns.filter((_, index) => Number(broken[index]) === 0);
 }
 
 function reader(path: string, columns: readonly ResultColumn[]): string {

@@ -54,6 +54,20 @@ export function kindsOf(columns: readonly ResultColumn[]): ColumnKind[] {
   });
 }
 
+/** Types whose casts round away what another type keeps, with that type. */
+const WIDER: readonly (readonly [RegExp, string])[] = [
+  [/^U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)$/, 'DOUBLE'],
+  [/^DATE$/, 'TIMESTAMP'],
+];
+
+/** True of a value that came back as text and is none of the type it had: 1.5 is no whole number, though it casts to 2. */
+export function isChanged(column: string, type: string): string {
+  const broken = `${restored(column, type)} IS NULL`;
+  const wider = WIDER.find(([pattern]) => pattern.test(type))?.[1];
+  if (wider === undefined) return broken;
+  return `(${broken} OR TRY_CAST(${column} AS ${wider}) <> TRY_CAST(${restored(column, type)} AS ${wider}))`;
+}
+
 /** A value that came back as text, in the type it had; null when it is none of that type. */
 export function restored(column: string, type: string): string {
   if (type === 'BLOB') return `TRY(from_base64(${column}))`;

@@ -75,6 +75,28 @@ describe('columns that code returns', () => {
   });
 });
 
+describe('a column of the input', () => {
+  it.each([
+    ['a whole number by a fraction', 'row.id / 2', 'DOUBLE', [0, 0.5, 1]],
+    ['a whole number by a tiny one', 'row.id * 1e-7', 'DOUBLE', [0, 1e-7, 2e-7]],
+    ['a whole number by one without end', 'row.id / 0', 'DOUBLE', ['NaN', 'Infinity', 'Infinity']],
+    ['a whole number by another', 'row.id * 2', 'INTEGER', [0, 2, 4]],
+    ['a whole number by a BigInt', 'BigInt(row.id)', 'INTEGER', [0, 1, 2]],
+  ])('is not rounded where code replaces %s', async (_, value, type, values) => {
+    const { rows, types } = await transform(`function transform(row) { return { id: ${value} } }`);
+    expect(types).toEqual([`id ${type}`]);
+    expect(rows.map(({ id }) => id)).toEqual(values);
+  });
+
+  it('keeps the time that code gives a date', async () => {
+    await engine.run('days', sql("SELECT DATE '2026-01-02' AS a, DATE '2026-01-02' AS b"));
+    const code = "function transform({ a, b }) { return { a: a + 'T03:04:05', b: b.replace('-02', '-03') } }";
+    const { rows, types } = await transform(code, 'days');
+    expect(types).toEqual(['a TIMESTAMP', 'b DATE']);
+    expect(rows).toEqual([{ a: '2026-01-02 03:04:05', b: '2026-01-03' }]);
+  });
+});
+
 describe('numbers without end', () => {
   it('come back as they went in', async () => {
     const { rows, types } = await transform(SAME, 'endless');
