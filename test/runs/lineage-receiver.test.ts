@@ -2,16 +2,19 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { postLineage } from '../../src/domain/lineage/index.js';
 import { eventually } from '../support/eventually.js';
 import { openRunHouse, type RunHouse } from './run-house.js';
 
 const posted: { eventType: string; run: { runId: string } }[] = [];
 let isAway = true;
 let missed = 0;
+let isReady = Promise.resolve();
 const collector = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  request.on('end', () => {
+  request.on('end', async () => {
+    await isReady;
     if (isAway) missed += 1;
     else posted.push(JSON.parse(Buffer.concat(chunks).toString()));
     response.writeHead(isAway ? 503 : 201).end();
@@ -35,16 +38,15 @@ async function isEndKept(runId: string): Promise<boolean> {
   return body.some(({ eventType }: { eventType: string }) => eventType === 'COMPLETE');
 }
 
-it('tries a receiver that is away every 15 s only, however many runs there are, and it misses none of them', async () => {
-  const pipelineId = await house.createPipeline(
-    `
+const definition = `
 apiVersion: v1
 name: missed
 source: { id: s, type: inline, rows: [{ a: 1 }] }
 target: { id: t, type: file, path: missed.csv, mode: OVERWRITE }
-`,
-    { name: 'missed' },
-  );
+`;
+
+it('tries a receiver that is away every 15 s only, however many runs there are, and it misses none of them', async () => {
+  const pipelineId = await house.createPipeline(definition, { name: 'missed' });
   const since = performance.now();
   const runIds: string[] = [];
   for (let count = 0; count < 6; count += 1) {
@@ -66,3 +68,23 @@ target: { id: t, type: file, path: missed.csv, mode: OVERWRITE }
     ]),
   );
 }, 90_000);
+
+it('posts each event once, however many workers would', async () => {
+  isAway = true;
+  const runId = await house.start(await house.createPipeline(definition, { name: 'once' }));
+  await house.watch(runId).closed;
+  await eventually(() => isEndKept(runId));
+  let answer = () => {};
+  isReady = new Promise((resolve) => {
+    answer = resolve;
+  });
+  isAway = false;
+  const { signal } = new AbortController();
+  const first = postLineage(house.app.services, signal);
+  await postLineage(house.app.services, signal);
+  answer();
+  await first;
+  const ofRun = () => posted.filter(({ run }) => run.runId === runId).map(({ eventType }) => eventType);
+  await eventually(() => ofRun().includes('COMPLETE'), 30_000);
+  expect(ofRun().filter((eventType) => eventType !== 'RUNNING')).toEqual(['START', 'COMPLETE']);
+}, 60_000);
