@@ -13,18 +13,19 @@ export function taskErrors(items: readonly Item[], text: YamlText): DefinitionEr
 }
 
 const CHECKS: Readonly<Record<string, readonly Check[]>> = {
-  'source:file': [formatErrors, optionErrors, fileIncrementalErrors, fileQuarantineErrors],
-  'source:inline': [inlineErrors],
+  'source:file': [columnErrors, formatErrors, optionErrors, fileIncrementalErrors, fileQuarantineErrors],
+  'source:http': [columnErrors],
+  'source:inline': [columnErrors, inlineErrors],
   'source:postgres': [databaseSourceErrors],
   'source:mysql': [databaseSourceErrors],
   'transformation:filter': [oneInput],
   'transformation:rename': [oneInput, renameErrors],
-  'transformation:cast': [oneInput, castErrors],
+  'transformation:cast': [oneInput, columnErrors, castErrors],
   'transformation:deduplicate': [oneInput],
   'transformation:aggregate': [oneInput, aggregateErrors],
   'transformation:join': [twoInputs, joinErrors],
   'transformation:mask': [oneInput],
-  'transformation:javascript': [oneInput],
+  'transformation:javascript': [oneInput, columnErrors],
   'target:file': [formatErrors],
   'target:postgres': [tableTargetErrors],
   'target:mysql': [tableTargetErrors],
@@ -119,6 +120,27 @@ function renameErrors({ value, path }: Item, text: YamlText): DefinitionError[] 
     return other === undefined
       ? []
       : [text.error(`"${from}" and "${other}" cannot both be named "${to}".`, [...path, 'columns', from])];
+  });
+}
+
+const DECIMAL_TYPE = /^DECIMAL\((\d+),(\d+)\)$/;
+
+/** Of `columns` that name types: names that differ by case alone, and more decimal places than digits. */
+function columnErrors({ value, path }: Item, text: YamlText): DefinitionError[] {
+  const columns = value['columns'];
+  if (!isMap(columns)) return [];
+  const seen = new Map<string, string>();
+  return Object.entries(columns).flatMap(([name, type]) => {
+    const at = [...path, 'columns', name];
+    const other = seen.get(name.toLowerCase());
+    seen.set(name.toLowerCase(), name);
+    const [, digits, places] = DECIMAL_TYPE.exec(String(type)) ?? [];
+    return [
+      ...(other === undefined ? [] : [text.error(`"${other}" and "${name}" are one column.`, at)]),
+      ...(Number(places) > Number(digits)
+        ? [text.error(`${type} has more decimal places than digits.`, at)]
+        : []),
+    ];
   });
 }
 

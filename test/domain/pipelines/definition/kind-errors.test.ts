@@ -89,6 +89,20 @@ const TRANSFORMATIONS: [string, string, string[]][] = [
     ],
   ],
   [
+    'more decimal places than digits',
+    '{ id: t, type: cast, inputs: [a], columns: { n: "DECIMAL(3,9)", m: "DECIMAL(9,9)" } }',
+    ['4:66 transformations.columns.n: DECIMAL(3,9) has more decimal places than digits.'],
+  ],
+  [
+    'two columns that differ by case alone',
+    '{ id: t, type: javascript, inputs: [a], code: "function transform(row) { return row }", columns: { n: DATE, N: DATE } }',
+    [
+      expect.stringMatching(
+        /^4:\d+ transformations.columns.N: "n" and "N" are one column\.$/,
+      ) as unknown as string,
+    ],
+  ],
+  [
     'a quarantine that is not asked for',
     '{ id: t, type: cast, inputs: [a], columns: { n: DATE }, quarantine: { maxShare: 0 } }',
     ['4:74 transformations.quarantine: "quarantine" applies to onError QUARANTINE only.'],
