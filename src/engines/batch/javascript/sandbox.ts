@@ -125,7 +125,7 @@ export class Sandbox {
       undefined,
     );
     if (context.typeof(transform) !== 'function')
-      throw new AuthorError('The code defines no function named transform.', undefined);
+      throw new AuthorError('The code defines no function named transform', undefined);
     const described = this.#unwrap(context.evalCode(`(${JSON.stringify(kinds)})`, 'driver.js'), undefined);
     const made = this.#unwrap(
       context.callFunction(driver, context.undefined, transform, described),

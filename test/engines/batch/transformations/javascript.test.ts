@@ -145,7 +145,7 @@ describe('errors in the code', () => {
       /^code: RangeError in line 1: no such mail, row 1/,
     ],
     ['a syntax error', 'function transform(row) {\n  return {;\n}', /^code: SyntaxError in line 2/],
-    ['no function', 'const x = 1', /^code: The code defines no function named transform\./],
+    ['no function', 'const x = 1', /^code: The code defines no function named transform\.$/],
     [
       'no row',
       'function transform(row) { }',
