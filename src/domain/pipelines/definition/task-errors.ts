@@ -169,11 +169,17 @@ function joinErrors({ value, path }: Item, text: YamlText): DefinitionError[] {
   return [text.error('A join needs "on" (or how: CROSS).', path)];
 }
 
+/** What loads make for themselves: a target of the name would be written to and dropped, or hold no load's note any more. */
+const OWN_TABLE = /^(?:(?:.*\.)?opsgraph_(?:load|staging(?:_\d+)?|arrays|shape)|opsgraph\.load)$/i;
+
 const KEYED: ReadonlySet<unknown> = new Set(['UPSERT', 'MERGE']);
 
 function tableTargetErrors({ value, path }: Item, text: YamlText): DefinitionError[] {
-  const { mode, keys, deleteWhen } = value;
+  const { table, mode, keys, deleteWhen } = value;
   const errors: DefinitionError[] = [];
+  if (OWN_TABLE.test(String(table))) {
+    errors.push(text.error(`"${table}" is a name that loads use themselves.`, [...path, 'table']));
+  }
   if (KEYED.has(mode) && keys === undefined) {
     errors.push(text.error(`${mode} needs "keys".`, path, 'mode'));
   }

@@ -148,6 +148,11 @@ const TARGETS: [string, string, string[]][] = [
     '{ id: z, type: postgres, connection: c, table: t, mode: UPSERT, keys: [n], deleteWhen: gone }',
     ['4:84 target.deleteWhen: "deleteWhen" applies to the mode MERGE only.'],
   ],
+  ...['opsgraph_staging', 'shop.opsgraph_load', 'OPSGRAPH.load'].map((table): [string, string, string[]] => [
+    `the table ${table}`,
+    `{ id: z, type: mysql, connection: c, mode: APPEND, table: ${table} }`,
+    [`4:67 target.table: "${table}" is a name that loads use themselves.`],
+  ]),
   [
     'a file that is upserted',
     '{ id: z, type: file, path: z.csv, mode: UPSERT }',
