@@ -37,7 +37,13 @@ export async function startMariaDb(): Promise<MariaDbFixture> {
   const directory = await mkdtemp(join(tmpdir(), 'opsgraph-mariadb-'));
   const user = userInfo().username;
   await mkdir(join(directory, 'data'));
-  const shared = ['--no-defaults', `--user=${user}`, `--datadir=${join(directory, 'data')}`];
+  const shared = [
+    '--no-defaults',
+    `--user=${user}`,
+    `--datadir=${join(directory, 'data')}`,
+    // A server that starts deletes the temporary tables it finds, another's too; so does its installation.
+    `--tmpdir=${directory}`,
+  ];
   await install(server, shared);
   const port = await freePort();
   const socketPath = join(directory, 'socket');
@@ -49,8 +55,6 @@ export async function startMariaDb(): Promise<MariaDbFixture> {
       '--bind-address=127.0.0.1',
       `--socket=${socketPath}`,
       `--pid-file=${join(directory, 'pid')}`,
-      // A server that starts deletes the temporary tables it finds, another's too.
-      `--tmpdir=${directory}`,
       '--skip-name-resolve',
       '--character-set-server=utf8mb4',
       '--innodb-flush-log-at-trx-commit=0',
