@@ -32,15 +32,25 @@ export interface StartRun {
  * `parameters.<id>`, SERVICE_UNAVAILABLE when nothing could start it or too many wait
  */
 export async function startRun(context: RequestContext, pipelineId: string, input: StartRun): Promise<Run> {
+  let judged: string | undefined;
   for (;;) {
-    const started = await startOrName(context, pipelineId, input);
+    const started = await startOrName(context, pipelineId, input, judged);
     if (typeof started !== 'string') return started;
     await requireFaultless(context.services, started);
+    judged = started;
   }
 }
 
-/** The run, or a definition that has to be judged before one begins, which may take longer than a transaction should. */
-function startOrName(context: RequestContext, pipelineId: string, input: StartRun): Promise<Run | string> {
+/**
+ * The run, or a definition that has to be judged before one begins, which may take longer than a transaction should.
+ * @param judged without fault, also where others have since taken its place among those remembered
+ */
+function startOrName(
+  context: RequestContext,
+  pipelineId: string,
+  input: StartRun,
+  judged: string | undefined,
+): Promise<Run | string> {
   const caller = platformCaller(context);
   return startInTurn(context, async (unit) => {
     const pipeline = await findInWorkspace(context, Pipeline, pipelineId, {
@@ -49,7 +59,7 @@ function startOrName(context: RequestContext, pipelineId: string, input: StartRu
     });
     requireRunnable(pipeline);
     const yamlDefinition = input.yamlDefinition ?? pipeline.yamlDefinition;
-    if (!isFaultless(yamlDefinition)) return yamlDefinition;
+    if (yamlDefinition !== judged && !isFaultless(yamlDefinition)) return yamlDefinition;
     const compiled = compileDefinition(yamlDefinition);
     const { definition, graph } = compiled;
     const parameters = checkParameters(definition, input.parameters ?? {});
