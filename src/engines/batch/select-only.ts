@@ -72,8 +72,14 @@ export async function countReferences(
   ).length;
 }
 
-/** A text is asked about when it is judged and for each of its inputs; its tree is not changed by anybody. */
-const trees = new LRUCache<string, SerializedSql>({ max: 100 });
+/**
+ * A text is asked about when it is judged and for each of its inputs; its tree is not changed by anybody. Bounded in
+ * characters of SQL, of which a tree takes some hundred times the room.
+ */
+const trees = new LRUCache<string, SerializedSql>({
+  maxSize: 200_000,
+  sizeCalculation: (_, sql) => sql.length + 1,
+});
 
 export async function serialize(connection: DuckDBConnection, sql: string): Promise<SerializedSql> {
   const known = trees.get(sql);
