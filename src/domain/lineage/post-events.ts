@@ -23,7 +23,7 @@ WHERE "id" = $1`;
 const POSTING_LOCK = 7_283_111;
 /** A worker that freezes with the lock holds up every other; one at work waits for a receiver 10 s at most. */
 const TAKE = `SET idle_session_timeout = ${3 * TIMEOUT_MS}; SELECT pg_try_advisory_lock(${POSTING_LOCK}) AS taken`;
-const LET_GO = `SELECT pg_advisory_unlock(${POSTING_LOCK}); RESET idle_session_timeout`;
+const LET_GO = 'SELECT pg_advisory_unlock_all(); RESET idle_session_timeout';
 
 /**
  * Posts what OPENLINEAGE_URL has not had yet, in order, each at least once; the first that fails is tried again later,
