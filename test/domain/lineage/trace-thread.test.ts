@@ -1,12 +1,12 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { BoundsExceeded } from '../../../src/bounded-thread.js';
 import { compiledModule } from '../../../src/compiled-module.js';
 import { type TraceWork, traceThread } from '../../../src/domain/lineage/trace-thread.js';
 import type { Task } from '../../../src/domain/pipelines/index.js';
 import type { TaskSpec } from '../../../src/engines/task-spec.js';
+import { expectTheEventLoopFree } from '../../support/event-loop.js';
 
 const DATASET = { namespace: 'file', name: '/lake/a.parquet' };
 const never = new AbortController().signal;
@@ -50,15 +50,7 @@ async function fieldsOf(work: TraceWork): Promise<number | undefined> {
 }
 
 describe('column lineage beside the server', () => {
-  const delays = monitorEventLoopDelay();
-  beforeEach(() => {
-    delays.reset();
-    delays.enable();
-  });
-  afterEach(() => {
-    delays.disable();
-    expect(delays.max / 1e6).toBeLessThan(1_000);
-  });
+  expectTheEventLoopFree();
 
   it('is found for a wide table', async () => {
     const sql = `SELECT ${columnsOf(200, (name) => `coalesce(${name}, 0) + 1 AS ${name}`)} FROM a`;

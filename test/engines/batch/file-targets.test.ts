@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -116,7 +116,8 @@ describe('two file targets of one definition on one file', () => {
     ['the root of a connection', 'a.csv', { connection: 'root' }],
   ] as const)('are refused, be it by %s, before they write', async (_, path, more) => {
     await mkdir(join(engine.files, 'twice'), { recursive: true });
-    await symlink(join(engine.files, 'twice'), join(engine.files, 'linked')).catch(() => undefined);
+    await rm(join(engine.files, 'linked'), { force: true });
+    await symlink(join(engine.files, 'twice'), join(engine.files, 'linked'));
     const root = join(engine.files, 'twice');
     engine.connections.set('root', { type: 'file', storage: 'local', root });
     const spelled = path === 'ABSOLUTE' ? join(root, 'a.csv') : path;

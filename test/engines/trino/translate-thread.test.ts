@@ -1,6 +1,6 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { translateBeside } from '../../../src/engines/trino/translate-thread.js';
+import { expectTheEventLoopFree } from '../../support/event-loop.js';
 
 const translated = (sql: string, { signal } = new AbortController()) =>
   translateBeside({ sql, from: 'duckdb', readable: { tasks: ['orders'] } }, signal);
@@ -8,15 +8,7 @@ const translated = (sql: string, { signal } = new AbortController()) =>
 const long = Array(40_000).fill('SELECT id, amount + 1 AS amount FROM orders').join(' UNION ALL ');
 
 describe('SQL for Trino beside the server', () => {
-  const delays = monitorEventLoopDelay();
-  beforeEach(() => {
-    delays.reset();
-    delays.enable();
-  });
-  afterEach(() => {
-    delays.disable();
-    expect(delays.max / 1e6).toBeLessThan(1_000);
-  });
+  expectTheEventLoopFree();
 
   it('is translated, or refused as it would be here', async () => {
     expect(await translated('SELECT id FROM Orders')).toBe('SELECT id FROM "orders"');
