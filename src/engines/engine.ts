@@ -110,7 +110,7 @@ export interface EngineTask {
 export interface GraphTask extends EngineTask {
   /** Everything that must finish before: the inputs, and what it merely waits for. */
   dependsOn: readonly string[];
-  /** It has a retry or a timeout of its own, so it cannot be part of another. */
+  /** It cannot be part of another: it has a retry or a timeout of its own, or one of several targets waits for it. */
   alone?: boolean;
 }
 

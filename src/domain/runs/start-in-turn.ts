@@ -3,8 +3,8 @@ import { unavailable } from '../../errors.js';
 import { transactional, type Unit, type WritingContext } from '../../events/transaction.js';
 
 /**
- * A start takes 4 ms of the process's only thread. With two at a time, 100 at once are accepted in the same 0.45 s, and
- * whoever reads meanwhile is answered in between: the longest GET takes 25 ms and not 370 (bench/runs.ts).
+ * A start takes 4 ms of the process's only thread. With two at a time, 100 at once are accepted as soon (0.5 s), and whoever
+ * reads meanwhile is answered in between: the longest GET takes some 100 ms and not 450 (bench/runs.ts).
  */
 const AT_A_TIME = 2;
 /** Four seconds' worth. */
