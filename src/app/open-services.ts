@@ -6,9 +6,9 @@ import type { Config } from '../config.js';
 import type { Services } from '../context.js';
 import { startEmbeddedPostgres } from '../database/embedded-postgres.js';
 import { migrate } from '../database/migrate.js';
-import { nativePool } from '../database/native-pool.js';
+import { nativePool, openConnections } from '../database/native-pool.js';
 import { createOrm } from '../database/orm.js';
-import { requireWall } from '../database/roles.js';
+import { requireWall, type ServingRole } from '../database/roles.js';
 import { seedConnections } from '../domain/demo/seed-connections.js';
 import { createItsmTokens, seedDemo } from '../domain/identity/index.js';
 import { createRunFeed } from '../domain/runs/run-feed.js';
@@ -127,17 +127,25 @@ export async function openServices(
 /** Of the connections for requests, how many more there are for what belongs to no tenant: jobs, logins, feeds. */
 const SYSTEM_SHARE = 0.5;
 const MIN_SYSTEM_CONNECTIONS = 4;
+/** Of each pool, open from the start. */
+const READY_SHARE = 0.5;
 
-async function openPools(databaseUrl: string, poolSize: number, log: Logger, onClose: OnClose) {
-  const tenantOrm = await createOrm({ databaseUrl, poolSize, log, role: REQUEST_ROLE });
+async function openPools(databaseUrl: string, requestSize: number, log: Logger, onClose: OnClose) {
+  const openPool = (poolSize: number, role: ServingRole) =>
+    createOrm({ databaseUrl, poolSize, readyConnections: readyOf(poolSize), log, role });
+  const tenantOrm = await openPool(requestSize, REQUEST_ROLE);
   onClose('database pool of requests', () => tenantOrm.close(true));
-  const systemSize = Math.max(MIN_SYSTEM_CONNECTIONS, Math.ceil(poolSize * SYSTEM_SHARE));
-  const orm = await createOrm({ databaseUrl, poolSize: systemSize, log, role: SYSTEM_ROLE });
+  const systemSize = Math.max(MIN_SYSTEM_CONNECTIONS, Math.ceil(requestSize * SYSTEM_SHARE));
+  const orm = await openPool(systemSize, SYSTEM_ROLE);
   onClose('database pool of the system', () => orm.close(true));
   await migrate(orm);
   await requireWall(tenantOrm);
+  await openConnections(tenantOrm, readyOf(requestSize));
+  await openConnections(orm, readyOf(systemSize));
   return { orm, tenantOrm };
 }
+
+const readyOf = (poolSize: number) => Math.ceil(poolSize * READY_SHARE);
 
 async function openDatabase(config: Config, log: Logger, onClose: OnClose): Promise<string> {
   if (config.databaseUrl !== undefined) return config.databaseUrl;

@@ -13,6 +13,8 @@ export interface OrmOptions {
   databaseUrl: string;
   /** Connections this process may hold open. */
   poolSize: number;
+  /** Of those, how many stay open though nobody uses them (openConnections() opens them); 0 by default. */
+  readyConnections?: number;
   log?: Logger | undefined;
   /** Whom each connection acts as; without one as the role of the URL, which owns the tables. */
   role?: ServingRole;
@@ -35,6 +37,7 @@ export async function createOrm(options: OrmOptions): Promise<MikroORM> {
 export function ormConfiguration({
   databaseUrl,
   poolSize,
+  readyConnections = 0,
   log,
   role,
   statementTimeoutMs = STATEMENT_TIMEOUT_MS,
@@ -62,7 +65,7 @@ export function ormConfiguration({
     },
     // Agenda's tables: made and changed by the job store itself (src/jobs/job-store.ts).
     schemaGenerator: { ignoreSchema: ['jobs'] },
-    pool: { min: 0, max: poolSize },
+    pool: { min: readyConnections, max: poolSize },
     driverOptions: {
       // pg reads from the URL what MikroORM does not: sslmode and the other parameters after the question mark.
       connectionString: databaseUrl,
