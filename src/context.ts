@@ -188,7 +188,8 @@ export interface RequestContext {
   /** Undefined for a job. */
   client: RequestClient | undefined;
   services: Services;
-  log: Logger;
+  /** Made at the first line: most requests write none of their own. */
+  readonly log: Logger;
   em: EntityManager;
   caller: Caller;
   /** Made at the first question: most requests ask for no relation. */
@@ -208,24 +209,34 @@ export function createContext(
     em.setSessionContext({ variables: { [ORGANIZATION_SETTING]: organizationId } });
   }
   if (caller.platform) em.setFilterParams(WORKSPACE_FILTER, { workspaceId: caller.platform.workspaceId });
-  let loaders: Loaders | undefined;
-  let log: Logger | undefined;
-  return {
-    requestId,
-    client,
-    services,
-    /** Made at the first line: most requests write none of their own. */
-    get log() {
-      log ??= services.log.child({ requestId });
-      return log;
-    },
-    em,
-    caller,
-    get loaders() {
-      loaders ??= createLoaders(em);
-      return loaders;
-    },
-  };
+  return new LazyContext(requestId, client, services, em, caller);
+}
+
+/**
+ * A class, for an object with accessors of its own outlives its request: V8 keeps them, and all they close over, until the
+ * next full collection (docs/decisions/reading-lists.md). Apollo Server copies the own fields of a context.
+ */
+class LazyContext implements RequestContext {
+  private madeLog: Logger | undefined;
+  private madeLoaders: Loaders | undefined;
+
+  constructor(
+    readonly requestId: string,
+    readonly client: RequestClient | undefined,
+    readonly services: Services,
+    readonly em: EntityManager,
+    readonly caller: Caller,
+  ) {}
+
+  get log(): Logger {
+    this.madeLog ??= this.services.log.child({ requestId: this.requestId });
+    return this.madeLog;
+  }
+
+  get loaders(): Loaders {
+    this.madeLoaders ??= createLoaders(this.em);
+    return this.madeLoaders;
+  }
 }
 
 /**
@@ -238,7 +249,10 @@ export function asSystem(context: RequestContext): RequestContext {
     em ??= context.services.orm.em.fork();
     return em;
   };
-  return Object.create(context, { em: { get: ofEveryTenant } }) as RequestContext;
+  return Object.create(context, {
+    em: { get: ofEveryTenant },
+    loaders: { get: () => context.loaders },
+  }) as RequestContext;
 }
 
 /** @throws AUTHENTICATION_ERROR when no ITSM credential came with the request. */

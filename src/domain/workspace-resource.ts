@@ -1,6 +1,7 @@
 import type { EntityClass, FilterQuery, LockMode } from '@mikro-orm/core';
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager, QBFilterQuery } from '@mikro-orm/postgresql';
 import { platformCaller, type RequestContext } from '../context.js';
+import { readRows } from '../database/read-rows.js';
 import { WORKSPACE_FILTER } from '../entities/tenancy.js';
 import { AppError, notFound } from '../errors.js';
 
@@ -9,26 +10,50 @@ interface WorkspaceRow {
   workspaceId: string;
 }
 
+/** The tenant's wall still stands: what another organization owns is not found. */
+const ALL_WORKSPACES = { [WORKSPACE_FILTER]: false };
+
 /**
- * A resource by id, told apart as the platform's clients expect it: another organization's does not exist, another
- * workspace's of the same organization is refused.
+ * A resource by id for showing, told apart as the platform's clients expect it: another organization's does not exist,
+ * another workspace's of the same organization is refused.
+ * @throws NOT_FOUND or AUTHORIZATION_ERROR
+ */
+export async function readInWorkspace<T extends WorkspaceRow>(
+  context: RequestContext,
+  entity: EntityClass<T>,
+  id: string,
+): Promise<T> {
+  const query = context.em.createQueryBuilder(entity).select('*');
+  const [row] = await readRows(context.em, query.where({ id } as QBFilterQuery<T>), ALL_WORKSPACES);
+  return requireOwn(context, entity, id, row);
+}
+
+/**
+ * The same for changing, in the transaction of `em`.
  * @throws NOT_FOUND or AUTHORIZATION_ERROR
  */
 export async function findInWorkspace<T extends WorkspaceRow>(
   context: RequestContext,
   entity: EntityClass<T>,
   id: string,
-  options: { em?: EntityManager; lockMode?: LockMode.PESSIMISTIC_WRITE | LockMode.PESSIMISTIC_READ } = {},
+  { em, lockMode }: { em: EntityManager; lockMode?: LockMode.PESSIMISTIC_WRITE | LockMode.PESSIMISTIC_READ },
 ): Promise<T> {
-  const { em = context.em, lockMode } = options;
   const row = await em.findOne(entity, { id } as FilterQuery<T>, {
-    filters: { [WORKSPACE_FILTER]: false },
+    filters: ALL_WORKSPACES,
     ...(lockMode === undefined ? {} : { lockMode }),
   });
-  const resource = entity.name.toLowerCase();
-  if (!row) throw notFound(resource, id);
+  return requireOwn(context, entity, id, row as T | null);
+}
+
+function requireOwn<T extends WorkspaceRow>(
+  context: RequestContext,
+  entity: EntityClass<T>,
+  id: string,
+  row: T | null | undefined,
+): T {
+  if (!row) throw notFound(entity.name.toLowerCase(), id);
   if (row.workspaceId !== platformCaller(context).workspaceId) throw otherWorkspace();
-  return row as T;
+  return row;
 }
 
 /** @throws AUTHORIZATION_ERROR when a request names a workspace that is not its token's. */

@@ -9,7 +9,7 @@ import { findS3 } from '../../integrations/connections/s3-system.js';
 import { describeFiles } from './describe-files.js';
 import { explained } from './explained.js';
 import { fileOwners } from './file-owners.js';
-import { getConnection } from './get-connection.js';
+import { getSealedConnection } from './get-connection.js';
 import { openDefinition } from './open-definition.js';
 import { requestedTarget } from './requested-target.js';
 
@@ -20,7 +20,7 @@ const TIMEOUT_MS = 20_000;
  * @throws CONFLICT for a type that has no tables, BAD_GATEWAY when the system cannot be read, GATEWAY_TIMEOUT after 20 s
  */
 export async function connectionSchema(context: RequestContext, id: string): Promise<DiscoveredSchema> {
-  const definition = openDefinition(context.services, await getConnection(context, id));
+  const definition = openDefinition(context.services, await getSealedConnection(context, id));
   const target = await requestedTarget(definition, context.services.config);
   if (!target || target.type === 'http')
     throw conflict(`A ${definition.type} connection has no tables to discover`, {

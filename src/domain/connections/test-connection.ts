@@ -1,7 +1,7 @@
 import type { RequestContext } from '../../context.js';
 import { probe } from '../../integrations/connections/probe.js';
 import { explained } from './explained.js';
-import { getConnection } from './get-connection.js';
+import { getSealedConnection } from './get-connection.js';
 import { openDefinition } from './open-definition.js';
 import { requestedTarget } from './requested-target.js';
 
@@ -15,7 +15,7 @@ export interface ConnectionTest {
 
 /** A system that cannot be reached is an answer, no failure. @throws NOT_FOUND, AUTHORIZATION_ERROR */
 export async function testConnection(context: RequestContext, id: string): Promise<ConnectionTest> {
-  const definition = openDefinition(context.services, await getConnection(context, id));
+  const definition = openDefinition(context.services, await getSealedConnection(context, id));
   const started = performance.now();
   const answer = (success: boolean, message: string): ConnectionTest => ({
     success,

@@ -3,7 +3,7 @@ import { readRows } from '../../database/read-rows.js';
 import { LineageEvent } from '../../entities/lineage/lineage-event.js';
 import { Run } from '../../entities/runs/run.js';
 import { boundedLimit } from '../bounded-limit.js';
-import { findInWorkspace } from '../workspace-resource.js';
+import { readInWorkspace } from '../workspace-resource.js';
 
 const MAX_EVENTS = 1000;
 
@@ -18,7 +18,7 @@ export async function listLineageEvents(
   context: RequestContext,
   { runId, limit, after }: LineageQuery,
 ): Promise<LineageEvent[]> {
-  if (runId) await findInWorkspace(context, Run, runId);
+  if (runId) await readInWorkspace(context, Run, runId);
   const events = context.em
     .createQueryBuilder(LineageEvent, 'e')
     .select('*')

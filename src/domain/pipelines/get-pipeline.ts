@@ -1,8 +1,8 @@
 import type { RequestContext } from '../../context.js';
 import { Pipeline } from '../../entities/pipelines/pipeline.js';
-import { findInWorkspace } from '../workspace-resource.js';
+import { readInWorkspace } from '../workspace-resource.js';
 
 /** @throws NOT_FOUND, AUTHORIZATION_ERROR */
 export function getPipeline(context: RequestContext, id: string): Promise<Pipeline> {
-  return findInWorkspace(context, Pipeline, id);
+  return readInWorkspace(context, Pipeline, id);
 }

@@ -4,7 +4,7 @@ import { Pipeline } from '../../entities/pipelines/pipeline.js';
 import { PipelineRevision } from '../../entities/pipelines/pipeline-revision.js';
 import { notFound } from '../../errors.js';
 import { boundedLimit } from '../bounded-limit.js';
-import { findInWorkspace } from '../workspace-resource.js';
+import { readInWorkspace } from '../workspace-resource.js';
 
 const MAX_REVISIONS = 1000;
 
@@ -21,7 +21,7 @@ export async function listRevisions(
   { limit, before }: RevisionQuery,
 ): Promise<PipelineRevision[]> {
   const bounded = boundedLimit(limit, MAX_REVISIONS);
-  await findInWorkspace(context, Pipeline, pipelineId);
+  await readInWorkspace(context, Pipeline, pipelineId);
   const revisions = context.em
     .createQueryBuilder(PipelineRevision, 'r')
     .select('*')
@@ -38,7 +38,7 @@ export async function getRevision(
   pipelineId: string,
   version: number,
 ): Promise<PipelineRevision> {
-  await findInWorkspace(context, Pipeline, pipelineId);
+  await readInWorkspace(context, Pipeline, pipelineId);
   const revision = await context.em.findOne(PipelineRevision, { pipelineId, version });
   if (!revision) throw notFound('revision', `${pipelineId}/${version}`);
   return revision;

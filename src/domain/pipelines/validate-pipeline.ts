@@ -2,7 +2,7 @@ import { LockMode } from '@mikro-orm/core';
 import type { RequestContext } from '../../context.js';
 import { Pipeline } from '../../entities/pipelines/pipeline.js';
 import { transactional } from '../../events/transaction.js';
-import { findInWorkspace } from '../workspace-resource.js';
+import { findInWorkspace, readInWorkspace } from '../workspace-resource.js';
 import { advance } from './lifecycle.js';
 import { type DefinitionReport, requireValid, validateDefinition } from './validate-definition.js';
 
@@ -13,7 +13,7 @@ export interface PipelineReport extends DefinitionReport, Pick<Pipeline, 'versio
  * @throws NOT_FOUND, AUTHORIZATION_ERROR, VALIDATION_ERROR with every fault of the definition
  */
 export async function validatePipeline(context: RequestContext, id: string): Promise<PipelineReport> {
-  const judged = await findInWorkspace(context, Pipeline, id);
+  const judged = await readInWorkspace(context, Pipeline, id);
   const report = await validateDefinition(context, judged);
   requireValid(report);
   const { version } = judged;

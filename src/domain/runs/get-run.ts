@@ -1,8 +1,8 @@
 import type { RequestContext } from '../../context.js';
 import { Run } from '../../entities/runs/run.js';
-import { findInWorkspace } from '../workspace-resource.js';
+import { readInWorkspace } from '../workspace-resource.js';
 
 /** @throws NOT_FOUND, AUTHORIZATION_ERROR */
 export function getRun(context: RequestContext, id: string): Promise<Run> {
-  return findInWorkspace(context, Run, id);
+  return readInWorkspace(context, Run, id);
 }

@@ -4,7 +4,7 @@ import { Pipeline } from '../../entities/pipelines/pipeline.js';
 import { Run } from '../../entities/runs/run.js';
 import type { RunStatus } from '../../entities/runs/run-enums.js';
 import { boundedLimit } from '../bounded-limit.js';
-import { findInWorkspace } from '../workspace-resource.js';
+import { readInWorkspace } from '../workspace-resource.js';
 import { statesOf } from './run-status.js';
 
 const MAX_RUNS = 1000;
@@ -17,7 +17,7 @@ export interface RunQuery {
 
 /** The newest first. @throws NOT_FOUND or AUTHORIZATION_ERROR for the pipeline, VALIDATION_ERROR for the limit */
 export async function listRuns(context: RequestContext, query: RunQuery): Promise<Run[]> {
-  if (query.pipelineId) await findInWorkspace(context, Pipeline, query.pipelineId);
+  if (query.pipelineId) await readInWorkspace(context, Pipeline, query.pipelineId);
   const runs = context.em
     .createQueryBuilder(Run, 'r')
     .select('*')

@@ -3,7 +3,7 @@ import { LOG_LEVELS, type LogLevel } from '../../engines/engine.js';
 import { Run } from '../../entities/runs/run.js';
 import { RunMessage } from '../../entities/runs/run-message.js';
 import { boundedLimit } from '../bounded-limit.js';
-import { findInWorkspace } from '../workspace-resource.js';
+import { readInWorkspace } from '../workspace-resource.js';
 import type { RunMessageBodies } from './run-message-body.js';
 
 export type { LogLevel };
@@ -23,7 +23,7 @@ export type LogEntry = Pick<RunMessage, 'seq' | 'runId' | 'timestamp'> & RunMess
 
 /** In order of writing. @throws NOT_FOUND, AUTHORIZATION_ERROR, VALIDATION_ERROR for a limit out of bounds */
 export async function runLogs(context: RequestContext, runId: string, query: LogQuery): Promise<LogEntry[]> {
-  await findInWorkspace(context, Run, runId);
+  await readInWorkspace(context, Run, runId);
   const { taskId, level, after } = query;
   const messages = await context.em.find(
     RunMessage,

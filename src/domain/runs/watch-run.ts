@@ -2,7 +2,7 @@ import type { Followed, RequestContext } from '../../context.js';
 import { Run } from '../../entities/runs/run.js';
 import type { RunState, RunTaskStatus } from '../../entities/runs/run-enums.js';
 import type { RunMessage } from '../../entities/runs/run-message.js';
-import { findInWorkspace } from '../workspace-resource.js';
+import { readInWorkspace } from '../workspace-resource.js';
 import { isFinal, runStatus } from './run-status.js';
 
 /**
@@ -14,7 +14,7 @@ export async function watchRun(
   runId: string,
   after: number | undefined,
 ): Promise<Followed<RunMessage>> {
-  await findInWorkspace(context, Run, runId);
+  await readInWorkspace(context, Run, runId);
   const { runs } = context.services;
   if (after !== undefined) return runs.follow(runId, after);
   const { messages, seq, over } = await snapshot(context, runId);

@@ -5,6 +5,7 @@ import { Organization } from '../../entities/identity/organization.js';
 import { Team } from '../../entities/identity/team.js';
 import { TeamMember } from '../../entities/identity/team-member.js';
 import { User } from '../../entities/identity/user.js';
+import { RunTask } from '../../entities/runs/run-task.js';
 import { ORGANIZATION_FILTER } from '../../entities/tenancy.js';
 
 /** Entities that others point at, by id. What the caller's organization does not have is null. */
@@ -14,6 +15,8 @@ export interface Loaders {
   readonly organization: DataLoader<string, Organization | null>;
   readonly teamIdsOfUser: DataLoader<string, string[]>;
   readonly memberIdsOfTeam: DataLoader<string, string[]>;
+  /** In topological order. */
+  readonly tasksOfRun: DataLoader<string, RunTask[]>;
 }
 
 /** PostgreSQL takes 65,535 parameters; a full page of 1,000 tickets has fewer users than this. */
@@ -46,6 +49,7 @@ export function createLoaders(em: EntityManager): Loaders {
     organization: byId((ids) => readOwnOrganization(em, ids)),
     teamIdsOfUser: memberships(em, 'userId', 'teamId'),
     memberIdsOfTeam: memberships(em, 'teamId', 'userId'),
+    tasksOfRun: new DataLoader((ids) => readTasks(em, ids), { maxBatchSize: MAX_BATCH }),
   };
 }
 
@@ -65,6 +69,13 @@ function memberships(
     },
     { maxBatchSize: MAX_BATCH },
   );
+}
+
+async function readTasks(em: EntityManager, runIds: readonly string[]): Promise<RunTask[][]> {
+  const query = em.createQueryBuilder(RunTask).select('*');
+  const tasks = await readRows(em, query.where({ runId: { $in: runIds } }).orderBy({ position: 'asc' }));
+  const byRun = Map.groupBy(tasks, (task) => task.runId);
+  return runIds.map((id) => byRun.get(id) ?? []);
 }
 
 function byId<Entity extends { id: string }>(

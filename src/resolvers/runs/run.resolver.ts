@@ -9,7 +9,6 @@ import { retryRun } from '../../domain/runs/retry-run.js';
 import { type LogLevel, runLogs } from '../../domain/runs/run-logs.js';
 import { runStatus } from '../../domain/runs/run-status.js';
 import { startRun } from '../../domain/runs/start-run.js';
-import { tasksOfRun } from '../../domain/runs/tasks-of-run.js';
 import { watchRun } from '../../domain/runs/watch-run.js';
 import { Masked } from '../../entities/masked.js';
 import { Run } from '../../entities/runs/run.js';
@@ -121,23 +120,23 @@ export class RunResolver {
   @FieldResolver(() => GraphQLJSONObject, { description: 'Task id to status.' })
   @Masked('never')
   async taskStatuses(@Root() run: Run, @Ctx() context: RequestContext): Promise<Record<string, string>> {
-    return taskStatuses(await tasksOfRun(context, run.id));
+    return taskStatuses(await context.loaders.tasksOfRun.load(run.id));
   }
 
   @FieldResolver(() => GraphQLJSONObject, { description: 'Task id to error.' })
   @Masked('always')
   async errors(@Root() run: Run, @Ctx() context: RequestContext): Promise<Record<string, string>> {
-    return taskErrors(await tasksOfRun(context, run.id));
+    return taskErrors(await context.loaders.tasksOfRun.load(run.id));
   }
 
   @FieldResolver(() => [RunTaskState], { description: 'In topological order.' })
   tasks(@Root() run: Run, @Ctx() context: RequestContext): Promise<RunTaskState[]> {
-    return tasksOfRun(context, run.id);
+    return context.loaders.tasksOfRun.load(run.id);
   }
 
   @FieldResolver(() => [RunCheckResult], { description: 'Of all quality checks that were tried.' })
   async quality(@Root() run: Run, @Ctx() context: RequestContext): Promise<RunCheckResult[]> {
-    const tasks = await tasksOfRun(context, run.id);
+    const tasks = await context.loaders.tasksOfRun.load(run.id);
     return tasks.flatMap(({ taskId, checks }) => (checks ?? []).map((check) => ({ ...check, taskId })));
   }
 
