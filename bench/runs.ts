@@ -41,21 +41,25 @@ await admin.end();
 const warehouse = new Client({ connectionString: databaseOf('warehouse').href });
 await warehouse.connect();
 
-/** Resolves when it is ready. Given in the environment: JOB_CONCURRENCY, RUN_CONCURRENCY_PER_PIPELINE, ... */
+/** Started as `npm start` does it; resolves when it is ready. Given in the environment: JOB_CONCURRENCY, RUN_CONCURRENCY_PER_PIPELINE, ... */
 async function serve(role: string): Promise<{ url: string; end(): Promise<void> }> {
-  const server = spawn(process.execPath, [path.resolve(import.meta.dirname, '../dist/server.js')], {
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      PORT: '0',
-      ROLE: role,
-      DATA_DIR: path.join(directory, 'data'),
-      DATABASE_URL: postgres.url,
-      SEED: 'demo',
-      RATE_LIMIT_DISABLED: 'true',
-      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => /^(JOB|RUN)_/.test(name))),
+  const server = spawn(
+    process.execPath,
+    ['--v8-pool-size=1', path.resolve(import.meta.dirname, '../dist/server.js')],
+    {
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        PORT: '0',
+        ROLE: role,
+        DATA_DIR: path.join(directory, 'data'),
+        DATABASE_URL: postgres.url,
+        SEED: 'demo',
+        RATE_LIMIT_DISABLED: 'true',
+        ...Object.fromEntries(Object.entries(process.env).filter(([name]) => /^(JOB|RUN)_/.test(name))),
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  );
   const url = await new Promise<string>((resolve) => {
     createInterface(server.stdout).on('line', (line) => {
       const record = JSON.parse(line) as { msg?: string; url?: string };

@@ -1,3 +1,4 @@
+import './remember-debuggers.js';
 import { Agenda, type JobRepository } from 'agenda';
 import type { Config } from '../config.js';
 import type { JobQueue, Services } from '../context.js';
