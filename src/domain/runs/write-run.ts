@@ -1,5 +1,6 @@
 import type { RequiredEntityData } from '@mikro-orm/core';
 import type { RequestContext } from '../../context.js';
+import { insertRows } from '../../database/insert-rows.js';
 import { newUuid } from '../../entities/ids.js';
 import { Run } from '../../entities/runs/run.js';
 import { RunMessage } from '../../entities/runs/run-message.js';
@@ -25,25 +26,12 @@ export async function writeRun(
 ): Promise<Run> {
   if (!services.jobs.healthy()) throw unavailable('job queue', 5);
   const now = services.now();
-  const run = em.create(Run, {
-    ...fields,
-    id: newUuid(),
-    taskCount: tasks.length,
-    lastSeq: 1,
-    createdAt: now,
-  } as RequiredEntityData<Run>);
-  // Its tasks and messages are let in by the run they belong to, which must be there first (src/entities/row-security.ts).
-  await em.flush();
-  for (const [position, task] of tasks.entries()) {
-    em.create(RunTask, { ...task, runId: run.id, position } as RequiredEntityData<RunTask>);
-  }
-  em.create(RunMessage, {
-    runId: run.id,
-    seq: 1,
-    type: 'run',
-    body: { status: runStatus(run.state) },
-    timestamp: now,
-  });
+  const own = { id: newUuid(), taskCount: tasks.length, lastSeq: 1, createdAt: now };
+  const run = Object.assign(new Run(), fields, own);
+  const body = { status: runStatus(run.state) };
+  const message = { runId: run.id, seq: 1, type: 'run', body, timestamp: now } as const;
+  const rows = tasks.map((task, position) => Object.assign(new RunTask(), task, { runId: run.id, position }));
+  await insertRows(em, [Run, [run]], [RunMessage, [message]], [RunTask, rows]);
   wakeAfterCommit(runTopic(run.id));
   afterCommit(() =>
     services.jobs.enqueue(EXECUTE_RUN, {}).catch((error: unknown) => {
