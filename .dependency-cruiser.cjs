@@ -10,7 +10,7 @@ const only = (name, from, allowed, comment) => ({
 });
 
 const nouns = ['^src/errors\\.ts$', '^src/context\\.ts$'];
-const ofThreads = ['^src/bounded-thread\\.ts$', '^src/compiled-module\\.ts$'];
+const ofProcesses = ['^src/bounded-process\\.ts$', '^src/compiled-module\\.ts$', '^src/nice-session\\.ts$'];
 
 module.exports = {
   forbidden: [
@@ -54,7 +54,7 @@ module.exports = {
     only('masking', '^src/masking/', []),
     only('engines', '^src/engines/', [
       '^src/errors\\.ts$',
-      ...ofThreads,
+      ...ofProcesses,
       // What a connection may reach is said once, for the engines and for whoever tries it out.
       '^src/integrations/connections/(reachable-address|vetted-socket)\\.ts$',
     ]),
@@ -76,7 +76,8 @@ module.exports = {
       '^src/integrations/connections/',
       '^src/integrations/http/public-address\\.ts$',
       '^src/config\\.ts$',
-      '^src/bounded-thread\\.ts$',
+      '^src/bounded-process\\.ts$',
+      '^src/nice-session\\.ts$',
       '^src/redact\\.ts$',
       // For what leaves the house otherwise than by an answer.
       '^src/masking/mask-text\\.ts$',

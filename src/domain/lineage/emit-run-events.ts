@@ -9,7 +9,7 @@ import { connectionTarget } from '../connections/index.js';
 import type { Task } from '../pipelines/index.js';
 import { bindRun, EMIT_LINEAGE } from '../runs/index.js';
 import { type LineageRun, type LineageSources, runEvents, type TaskFacts } from './run-events.js';
-import { traceThread } from './trace-thread.js';
+import { traceProcess } from './trace-process.js';
 
 const END_TYPES: ReadonlySet<LineageEventType> = new Set(['COMPLETE', 'FAIL', 'ABORT']);
 
@@ -100,7 +100,7 @@ async function traceWithinBounds(
     return undefined;
   };
   try {
-    const answer = await traceThread.run({ tasks, columns, datasets }, signal);
+    const answer = await traceProcess.run({ tasks, columns, datasets }, signal);
     return 'tooLarge' in answer ? left(answer.tooLarge) : answer;
   } catch (error) {
     signal.throwIfAborted();

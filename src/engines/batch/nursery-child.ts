@@ -44,6 +44,8 @@ class Nursery {
     this.#process = fork(compiled('nursery.js'), [], {
       env: { TZ: 'UTC', LC_ALL: 'C.UTF-8' },
       execArgv: [],
+      // A session of its own, which can be nice as a whole.
+      detached: true,
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });

@@ -9,7 +9,7 @@ import type {
   PostgresSourceSpec,
   TransformationSpec,
 } from '../task-spec.js';
-import { translateBeside } from './translate-thread.js';
+import { translateBeside } from './translate-process.js';
 
 /** Where the tables of a connection lie in Trino. */
 export interface Place {

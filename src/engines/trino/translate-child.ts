@@ -1,9 +1,9 @@
-import { serveThread } from '../../bounded-thread.js';
+import { serveParent } from '../../bounded-process.js';
 import { EngineError } from '../engine-error.js';
+import type { TranslateAnswer, TranslateWork } from './translate-process.js';
 import { translateQuery } from './translate-sql.js';
-import type { TranslateAnswer, TranslateWork } from './translate-thread.js';
 
-serveThread(async ({ sql, from, readable }: TranslateWork): Promise<TranslateAnswer> => {
+serveParent(async ({ sql, from, readable }: TranslateWork): Promise<TranslateAnswer> => {
   try {
     return { sql: translateQuery(sql, from, readable) };
   } catch (error) {

@@ -1,4 +1,4 @@
-import { BoundedThread } from '../../bounded-thread.js';
+import { BoundedProcess } from '../../bounded-process.js';
 import type { ResultColumn } from '../../engines/engine.js';
 import type { Task } from '../pipelines/index.js';
 import type { ColumnLineage } from './column-lineage.js';
@@ -18,7 +18,7 @@ export type TraceAnswer = ReadonlyMap<string, ColumnLineage> | { tooLarge: strin
 const DEADLINE_MS = 3_000;
 
 /** What a column is made from is found in time that grows with the cube of the SQL: not on the server's thread. */
-export const traceThread = new BoundedThread<TraceWork, TraceAnswer>(
-  'domain/lineage/trace-worker.js',
+export const traceProcess = new BoundedProcess<TraceWork, TraceAnswer>(
+  'domain/lineage/trace-child.js',
   DEADLINE_MS,
 );

@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import { BoundsExceeded } from '../../../src/bounded-thread.js';
+import { BoundsExceeded } from '../../../src/bounded-process.js';
 import { compiledModule } from '../../../src/compiled-module.js';
-import { type TraceWork, traceThread } from '../../../src/domain/lineage/trace-thread.js';
+import { type TraceWork, traceProcess } from '../../../src/domain/lineage/trace-process.js';
 import type { Task } from '../../../src/domain/pipelines/index.js';
 import type { TaskSpec } from '../../../src/engines/task-spec.js';
 import { expectTheEventLoopFree } from '../../support/event-loop.js';
@@ -44,7 +44,7 @@ const unions = (branches: number, width: number) =>
 const endless = () => workOf(unions(50, 20), 20);
 
 async function fieldsOf(work: TraceWork): Promise<number | undefined> {
-  const answer = await traceThread.run(work, never);
+  const answer = await traceProcess.run(work, never);
   if ('tooLarge' in answer) throw new Error(answer.tooLarge);
   return answer.get('t')?.size;
 }
@@ -54,7 +54,7 @@ describe('column lineage beside the server', () => {
 
   it('is found for a wide table', async () => {
     const sql = `SELECT ${columnsOf(200, (name) => `coalesce(${name}, 0) + 1 AS ${name}`)} FROM a`;
-    const answer = await traceThread.run(workOf(sql, 200), never);
+    const answer = await traceProcess.run(workOf(sql, 200), never);
     if ('tooLarge' in answer) throw new Error(answer.tooLarge);
     expect(answer.get('t')?.size).toBe(200);
     expect(answer.get('t')?.get('c199')).toEqual([
@@ -63,16 +63,16 @@ describe('column lineage beside the server', () => {
   });
 
   it('is not tried for too much', async () => {
-    expect(await traceThread.run(workOf(unions(300, 1), 1), never)).toEqual({
+    expect(await traceProcess.run(workOf(unions(300, 1), 1), never)).toEqual({
       tooLarge: 'SQL of 300 SELECTs, 1 columns wide',
     });
-    expect(await traceThread.run(workOf(`SELECT '${'x'.repeat(200_000)}' AS c0 FROM a`, 1), never)).toEqual({
+    expect(await traceProcess.run(workOf(`SELECT '${'x'.repeat(200_000)}' AS c0 FROM a`, 1), never)).toEqual({
       tooLarge: expect.stringMatching(/^SQL of 2000\d\d characters$/),
     });
   });
 
   it('is given up at the deadline, and the next is found', async () => {
-    const late = traceThread.run(endless(), never);
+    const late = traceProcess.run(endless(), never);
     const next = fieldsOf(workOf('SELECT c0 FROM a', 1));
     await expect(late).rejects.toThrow(new BoundsExceeded('not done within 3000 ms'));
     expect(await next).toBe(1);
@@ -80,18 +80,18 @@ describe('column lineage beside the server', () => {
 
   it('is given up when nobody wants it any more, under way or waiting', async () => {
     const ending = new AbortController();
-    const both = [traceThread.run(endless(), ending.signal), traceThread.run(endless(), ending.signal)];
+    const both = [traceProcess.run(endless(), ending.signal), traceProcess.run(endless(), ending.signal)];
     ending.abort(new Error('the worker ends'));
     for (const each of both) await expect(each).rejects.toThrow('the worker ends');
-    await expect(traceThread.run(endless(), ending.signal)).rejects.toThrow('the worker ends');
+    await expect(traceProcess.run(endless(), ending.signal)).rejects.toThrow('the worker ends');
     expect(await fieldsOf(workOf('SELECT c0 FROM a', 1))).toBe(1);
   });
 
   it('holds no process open', async () => {
     const script = `data:text/javascript,
-      import { traceThread } from ${JSON.stringify(`file://${compiledModule('domain/lineage/trace-thread.js')}`)};
+      import { traceProcess } from ${JSON.stringify(`file://${compiledModule('domain/lineage/trace-process.js')}`)};
       const work = { tasks: [], columns: new Map(), datasets: new Map() };
-      await traceThread.run(work, new AbortController().signal);
+      await traceProcess.run(work, new AbortController().signal);
       process.send('found');`;
     const child = fork('-e', ['0'], { execArgv: ['--import', script.replaceAll('\n', '')] });
     const exit = once(child, 'exit');

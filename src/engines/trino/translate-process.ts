@@ -1,4 +1,4 @@
-import { BoundedThread, BoundsExceeded } from '../../bounded-thread.js';
+import { BoundedProcess, BoundsExceeded } from '../../bounded-process.js';
 import { EngineError } from '../engine-error.js';
 import type { ReadableTables, SourceDialect } from './translate-sql.js';
 
@@ -13,8 +13,8 @@ export type TranslateAnswer = { sql: string } | { refused: string };
 /** 65,000 characters take 1.8 s of a processor. A statement that is not done fails its run, so there is some room. */
 const DEADLINE_MS = 5_000;
 
-const thread = new BoundedThread<TranslateWork, TranslateAnswer>(
-  'engines/trino/translate-worker.js',
+const translator = new BoundedProcess<TranslateWork, TranslateAnswer>(
+  'engines/trino/translate-child.js',
   DEADLINE_MS,
 );
 
@@ -24,7 +24,7 @@ const thread = new BoundedThread<TranslateWork, TranslateAnswer>(
  */
 export async function translateBeside(work: TranslateWork, signal: AbortSignal): Promise<string> {
   try {
-    const answer = await thread.run(work, signal);
+    const answer = await translator.run(work, signal);
     if ('sql' in answer) return answer.sql;
     throw new EngineError('SQL', answer.refused);
   } catch (cause) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { translateBeside } from '../../../src/engines/trino/translate-thread.js';
+import { translateBeside } from '../../../src/engines/trino/translate-process.js';
 import { expectTheEventLoopFree } from '../../support/event-loop.js';
 
 const translated = (sql: string, { signal } = new AbortController()) =>

@@ -1,13 +1,13 @@
 // Before the first piece of work: its deadline is not for loading.
 import '@polyglot-sql/sdk';
-import { serveThread } from '../../bounded-thread.js';
+import { serveParent } from '../../bounded-process.js';
 import { traceColumns } from './column-lineage.js';
-import type { TraceAnswer, TraceWork } from './trace-thread.js';
+import type { TraceAnswer, TraceWork } from './trace-process.js';
 
 /** An event of more is megabytes, which no receiver takes. */
 const MAX_INPUT_FIELDS = 20_000;
 
-serveThread(async ({ tasks, columns, datasets }: TraceWork): Promise<TraceAnswer> => {
+serveParent(async ({ tasks, columns, datasets }: TraceWork): Promise<TraceAnswer> => {
   try {
     const traced = await traceColumns(tasks, columns, datasets);
     const targets = new Map(
