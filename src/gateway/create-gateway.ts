@@ -8,6 +8,7 @@ import { createMetrics, type Metrics, type PoolCounts } from './metrics.js';
 import { otherMethods } from './other-methods.js';
 import { recordOf } from './request-record.js';
 import { securityHeaders } from './security-headers.js';
+import { takeTurns } from './take-turns.js';
 
 export interface GatewayOptions {
   log: Logger;
@@ -34,7 +35,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const app = express();
   // Express's own ETag hashes every body it sends, and `x-powered-by` helps nobody but attackers.
   app.disable('etag').disable('x-powered-by').enable('case sensitive routing');
-  app.use(observe(options.log, metrics), securityHeaders, compress());
+  app.use(observe(options.log, metrics), takeTurns(), securityHeaders, compress());
   app.route('/health').get(health(options.readiness)).all(otherMethods('GET, HEAD, OPTIONS'));
   app.route('/metrics').get(metrics.handler).all(otherMethods('GET, HEAD, OPTIONS'));
   options.mount(app);

@@ -2,11 +2,8 @@ import pLimit from 'p-limit';
 import { unavailable } from '../../errors.js';
 import { transactional, type Unit, type WritingContext } from '../../events/transaction.js';
 
-/**
- * A start takes 4 ms of the process's only thread. With two at a time, 100 at once are accepted as soon (0.5 s), and whoever
- * reads meanwhile is answered in between: the longest GET takes some 100 ms and not 450 (bench/runs.ts).
- */
-const AT_A_TIME = 2;
+/** So that whoever reads meanwhile is answered in between, as docs/decisions/runs-wait-their-turn.md tells with figures. */
+const AT_A_TIME = 1;
 /** Four seconds' worth. */
 const MAX_WAITING = 1_000;
 
