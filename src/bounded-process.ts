@@ -86,7 +86,7 @@ export class BoundedProcess<Work, Answer> {
     const child = fork(compiledModule(this.module), [], {
       // Nothing of the server's environment: it may hold secrets.
       env: { TZ: 'UTC', LC_ALL: 'C.UTF-8' },
-      execArgv: [`--max-old-space-size=${MAX_HEAP_MB}`, `--stack-size=${STACK_KB}`, '--v8-pool-size=1'],
+      execArgv: [`--max-old-space-size=${MAX_HEAP_MB}`, `--stack-size=${STACK_KB}`],
       detached: true,
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

@@ -13,9 +13,6 @@ import type { FromNursery, ToNursery } from './nursery-messages.js';
 /** The server answers at once while runs compute: the kernel gives it a processor before them. */
 const NICENESS = 19;
 
-/** Of each process: V8's own threads would compete with DuckDB's, and its code is short. */
-const V8_THREADS = 1;
-
 const children = new Map<number, ChildProcess>();
 
 niceAsSession(NICENESS);
@@ -35,7 +32,7 @@ function start({ id, entry, directory }: Extract<ToNursery, { type: 'start' }>):
     // Nothing of the server's environment: it may hold secrets, and pg would read PGHOST and its like from it.
     // DuckDB calls block a libuv thread each, and the default of 4 would queue the tasks of a wide level.
     env: { TZ: 'UTC', LC_ALL: 'C.UTF-8', UV_THREADPOOL_SIZE: '16' },
-    execArgv: [`--v8-pool-size=${V8_THREADS}`],
+    execArgv: [],
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
