@@ -45,7 +45,7 @@ await warehouse.connect();
 async function serve(role: string): Promise<{ url: string; end(): Promise<void> }> {
   const server = spawn(
     process.execPath,
-    [path.resolve(import.meta.dirname, '../dist/server.js')],
+    ['--v8-pool-size=2', path.resolve(import.meta.dirname, '../dist/server.js')],
     {
       env: {
         PATH: process.env['PATH'] ?? '',
