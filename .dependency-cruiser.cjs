@@ -10,7 +10,7 @@ const only = (name, from, allowed, comment) => ({
 });
 
 const nouns = ['^src/errors\\.ts$', '^src/context\\.ts$'];
-const ofProcesses = ['^src/bounded-process\\.ts$', '^src/compiled-module\\.ts$', '^src/nice-session\\.ts$'];
+const ofProcesses = ['^src/(bounded-process|compiled-module|nice-session|outlive-signals)\\.ts$'];
 
 module.exports = {
   forbidden: [
@@ -76,8 +76,7 @@ module.exports = {
       '^src/integrations/connections/',
       '^src/integrations/http/public-address\\.ts$',
       '^src/config\\.ts$',
-      '^src/bounded-process\\.ts$',
-      '^src/nice-session\\.ts$',
+      '^src/(bounded-process|outlive-signals)\\.ts$',
       '^src/redact\\.ts$',
       // For what leaves the house otherwise than by an answer.
       '^src/masking/mask-text\\.ts$',

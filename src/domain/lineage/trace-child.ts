@@ -1,3 +1,4 @@
+import '../../outlive-signals.js';
 // Before the first piece of work: its deadline is not for loading.
 import '@polyglot-sql/sdk';
 import { serveParent } from '../../bounded-process.js';

@@ -1,5 +1,5 @@
 // First: what takes long is DuckDB.
-import './outlive-signals.js';
+import '../../outlive-signals.js';
 import { rmSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 import { toEngineError } from './classify-error.js';

@@ -1,4 +1,4 @@
-import './outlive-signals.js';
+import '../../outlive-signals.js';
 import { type ChildProcess, fork } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { niceAsSession } from '../../nice-session.js';

@@ -1,3 +1,4 @@
+import '../../outlive-signals.js';
 import { serveParent } from '../../bounded-process.js';
 import { EngineError } from '../engine-error.js';
 import type { TranslateAnswer, TranslateWork } from './translate-process.js';

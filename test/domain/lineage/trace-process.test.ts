@@ -6,6 +6,7 @@ import { compiledModule } from '../../../src/compiled-module.js';
 import { type TraceWork, traceProcess } from '../../../src/domain/lineage/trace-process.js';
 import type { Task } from '../../../src/domain/pipelines/index.js';
 import type { TaskSpec } from '../../../src/engines/task-spec.js';
+import { engineProcesses } from '../../engines/batch/engine-processes.js';
 import { expectTheEventLoopFree } from '../../support/event-loop.js';
 
 const DATASET = { namespace: 'file', name: '/lake/a.parquet' };
@@ -85,6 +86,15 @@ describe('column lineage beside the server', () => {
     for (const each of both) await expect(each).rejects.toThrow('the worker ends');
     await expect(traceProcess.run(endless(), ending.signal)).rejects.toThrow('the worker ends');
     expect(await fieldsOf(workOf('SELECT c0 FROM a', 1))).toBe(1);
+  });
+
+  it('leaves it to the server to heed the signals of a service manager', async () => {
+    await fieldsOf(workOf('SELECT c0 FROM a', 1));
+    const pids = await engineProcesses(process.pid, 'lineage/trace-child.js');
+    expect(pids).toHaveLength(1);
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.kill(Number(pids[0]), signal);
+    expect(await fieldsOf(workOf('SELECT c0 FROM a', 1))).toBe(1);
+    expect(await engineProcesses(process.pid, 'lineage/trace-child.js')).toEqual(pids);
   });
 
   it('holds no process open', async () => {

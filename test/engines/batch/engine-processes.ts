@@ -1,7 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Ids of the engine's processes that a process has had started. Linux only. */
-export async function engineProcesses(ancestor: number = process.pid): Promise<number[]> {
+/** Ids of the processes of a module, by default the engine's, that a process has had started. Linux only. */
+export async function engineProcesses(
+  ancestor: number = process.pid,
+  module = 'engines/batch/child.js',
+): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const read = (pid: number, name: string) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '');
   const parents = new Map(
@@ -16,7 +19,7 @@ export async function engineProcesses(ancestor: number = process.pid): Promise<n
   const found = await Promise.all(
     pids.filter(descends).map(async (pid) => {
       const command = await read(pid, 'cmdline');
-      return command.includes('engines/batch/child.js') ? [pid] : [];
+      return command.includes(module) ? [pid] : [];
     }),
   );
   return found.flat();

@@ -1,4 +1,4 @@
-import '../outlive-signals.js';
+import '../../../outlive-signals.js';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { FromJudge, ToJudge } from './judge-messages.js';
 import { judgeTexts } from './judge-texts.js';
