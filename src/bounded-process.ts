@@ -24,8 +24,9 @@ const NICENESS = 10;
 /**
  * A process for work whose cost grows out of proportion with what an author wrote, so that the server answers meanwhile.
  * It is started when there is work, does one piece after another, and ends when there was none for a while or a piece
- * exceeds its bounds. An idle one does not hold this process open; it ends with it, a busy one after its piece. Not a thread: what V8 compiles for
- * a thread it compiles with the server's priority, and the parser's WebAssembly kept two processors busy for 1.5 s.
+ * exceeds its bounds. An idle one does not hold this process open; it ends with it, a busy one after its piece. Not a
+ * thread: what V8 compiles for a thread it compiles with the server's priority, and the parser's WebAssembly kept two
+ * processors busy for 1.5 s.
  */
 export class BoundedProcess<Work, Answer> {
   #child: ChildProcess | undefined;
@@ -118,7 +119,10 @@ export class BoundedProcess<Work, Answer> {
   }
 }
 
-/** The other side: in the process's module, what is done with each piece of work. What it throws ends the process, which the parent sees to. */
+/**
+ * The other side: in the process's module, what is done with each piece of work. What it throws ends the process, which
+ * the parent sees to.
+ */
 export function serveParent<Work, Answer>(carryOut: (work: Work) => Promise<Answer>): void {
   niceAsSession(NICENESS);
   process.on('message', async (work: Work) => {

@@ -24,9 +24,8 @@ type RowMapper = (row: Row) => Row;
  * is not touched, so what comes back is for showing and never for changing. `select('*')` reads every column except
  * lazy and hidden ones. A column that is no property of the entity keeps its name.
  *
- * An entity costs more than its making. MikroORM defines accessors on each one, which gives it a hidden class of its own;
- * that is old at birth and holds the entity, and with it the whole request, until the next full collection. Without, a
- * scavenge while runs are read copies a tenth (docs/decisions/reading-lists.md).
+ * An entity costs more than its making: MikroORM defines accessors on each one, and V8 keeps such an object, and with it
+ * the whole request, until the next full collection (docs/decisions/reading-lists.md).
  *
  * @throws when a filter of the entity has no parameter in this EntityManager: a forgotten caller sees nothing
  */

@@ -4,7 +4,7 @@ import { transactional, type Unit, type WritingContext } from '../../events/tran
 
 /** So that whoever reads meanwhile is answered in between, as docs/decisions/runs-wait-their-turn.md tells with figures. */
 const AT_A_TIME = 1;
-/** Four seconds' worth. */
+/** Six to ten seconds' worth. */
 const MAX_WAITING = 1_000;
 
 const turns = pLimit(AT_A_TIME);
