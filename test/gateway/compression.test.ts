@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { keptByScavenges } from '../support/scavenge.js';
 import { startGateway, type TestGateway, type TestGatewayOptions } from './gateway-server.js';
 
 let gateway: TestGateway;
@@ -16,8 +18,9 @@ async function start(options?: TestGatewayOptions): Promise<string> {
 async function rawGet(
   url: string,
   headers: Record<string, string>,
+  agent?: Agent,
 ): Promise<{ response: IncomingMessage; body: Buffer }> {
-  const [response] = (await once(get(url, { headers }), 'response')) as [IncomingMessage];
+  const [response] = (await once(get(url, { headers, agent }), 'response')) as [IncomingMessage];
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
   return { response, body: Buffer.concat(chunks) };
@@ -55,6 +58,50 @@ describe('compression', () => {
       encoding === undefined ? {} : { 'accept-encoding': encoding },
     );
     expect(response.headers['content-encoding']).toBeUndefined();
+  });
+
+  it('waits for the compressor where the answer is written in pieces', async () => {
+    const pieces = 400;
+    const url = await start({
+      mount: (app) => {
+        app.get('/pieces', async (_request, response) => {
+          response.type('json');
+          let goOn: () => void = () => undefined;
+          response.on('drain', () => goOn());
+          for (let n = 0; n < pieces; n += 1) {
+            const drained = new Promise<void>((resolve) => {
+              goOn = resolve;
+            });
+            if (!response.write(randomBytes(16_384).toString('hex'))) await drained;
+          }
+          response.end();
+        });
+      },
+    });
+    const { response, body: wire } = await rawGet(`${url}/pieces`, { 'accept-encoding': 'gzip' });
+    expect(response.headers['content-encoding']).toBe('gzip');
+    expect(gunzipSync(wire)).toHaveLength(pieces * 32_768);
+  });
+
+  it('keeps no request beyond a scavenge for a short answer', async () => {
+    const burden = 16_000;
+    const url = await start({
+      mount: (app) => {
+        app.get('/short', (request, response) => {
+          Object.assign(request, { burden: Array.from({ length: burden / 8 }, (_, n) => n + 0.5) });
+          response.json({});
+        });
+      },
+    });
+    const requests = 600;
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = async () => {
+      for (let n = 0; n < requests; n += 1)
+        await rawGet(`${url}/short`, { 'accept-encoding': 'gzip' }, agent);
+    };
+    await ask();
+    expect(await keptByScavenges(ask)).toBeLessThan((requests * burden) / 3);
+    agent.destroy();
   });
 
   it('lets an event out at once', async () => {
