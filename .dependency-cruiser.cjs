@@ -50,6 +50,7 @@ module.exports = {
       '^src/events/',
       '^src/entities/ids\\.ts$',
       '^src/config\\.ts$',
+      '^src/database/frugal-client\\.ts$',
     ]),
     only('masking', '^src/masking/', []),
     only('engines', '^src/engines/', [

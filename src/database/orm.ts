@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { entities } from '../entities/index.js';
 import { migrations } from '../entities/migrations/index.js';
 import { buildWall } from '../entities/row-security.js';
+import { FrugalClient } from './frugal-client.js';
 import type { ServingRole } from './roles.js';
 import { SteadyDriver } from './steady-driver.js';
 
@@ -76,6 +77,7 @@ export function ormConfiguration({
       stream: () => (statementTimeoutMs === 0 ? new Socket() : impatientSocket()),
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       keepAlive: true,
+      Client: FrugalClient,
       onPoolCreated: (pool: Pool) => surviveLostConnections(pool, log),
     },
   });

@@ -3,6 +3,7 @@ import { PostgresBackend } from '@agendajs/postgres-backend';
 import type { JobRepository } from 'agenda';
 import { MongoClient } from 'mongodb';
 import { Client, Pool } from 'pg';
+import { FrugalClient } from '../database/frugal-client.js';
 
 export type JobStoreOptions =
   | { kind: 'postgres'; url: string; poolSize: number }
@@ -46,6 +47,7 @@ function openPostgresStore({ url, poolSize, onLoss }: Settings): JobStore {
   const pool = new Pool({
     ...connection,
     max: poolSize,
+    Client: FrugalClient,
     options: `-c search_path=${SCHEMA}`,
     query_timeout: QUERY_TIMEOUT_MS,
     statement_timeout: QUERY_TIMEOUT_MS,
