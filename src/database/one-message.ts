@@ -18,21 +18,31 @@ const AFFECTING = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
  * their own take a list to 0.63 of its rate; this costs nothing measurable (docs/decisions/keeping-tenants-apart.md).
  */
 export function oneMessage(pool: Pool, variables: Variables): OneMessage {
+  return {
+    async executeQuery({ sql }) {
+      const [result] = await allInOneMessage(pool, variables, [sql]);
+      if (result === undefined) throw new Error('The database answered nothing');
+      const affected = AFFECTING.has(result.command) ? { numAffectedRows: BigInt(result.rowCount ?? 0) } : {};
+      return { rows: result.rows, ...affected };
+    },
+  };
+}
+
+/** The result of each statement; none of them counts when one fails. */
+export async function allInOneMessage(
+  pool: Pool,
+  variables: Variables,
+  statements: readonly string[],
+): Promise<QueryResult[]> {
   // `set local` is half the price of `select set_config()`: nothing is planned and no row comes back.
   const settings = Object.entries(variables).map(
     ([name, value]) => `set local ${escapeSetting(name)} = ${escapeLiteral(String(value))};`,
   );
-  const prefix = `${settings.join(' ')}\n`;
-  return {
-    async executeQuery({ sql }) {
-      // A message of several statements answers with as many results, which the types do not know.
-      const results = (await pool.query(prefix + sql)) as unknown as QueryResult[];
-      const last = results.at(-1);
-      if (last === undefined) throw new Error('The database answered nothing');
-      const affected = AFFECTING.has(last.command) ? { numAffectedRows: BigInt(last.rowCount ?? 0) } : {};
-      return { rows: last.rows, ...affected };
-    },
-  };
+  // One result for one statement and a list of them for several, which the types do not know.
+  const results: QueryResult | QueryResult[] = await pool.query(
+    `${settings.join(' ')}\n${statements.join(';\n')}`,
+  );
+  return [results].flat().slice(settings.length);
 }
 
 /** `app.organization` is two identifiers. */

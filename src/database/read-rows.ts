@@ -40,10 +40,16 @@ export async function readRows<Entity extends object>(
 
 /** Characters of SQL and key, some 2,000 of each list. */
 const REMEMBERED_CHARACTERS = 8_000_000;
-const remembered = new LRUCache<string, { sql: string; plan: RowPlan }>({
+const remembered = new LRUCache<string, RememberedStatement>({
   maxSize: REMEMBERED_CHARACTERS,
   sizeCalculation: ({ sql }, key) => sql.length + key.length,
 });
+
+/** What a query says, and how its rows become what `readRows` gives. */
+export interface RememberedStatement {
+  readonly sql: string;
+  toRows(rows: Row[]): Row[];
+}
 
 /**
  * The same for a list that is asked for again and again: what `build` made is remembered as text under `key`, which
@@ -53,18 +59,30 @@ const remembered = new LRUCache<string, { sql: string; plan: RowPlan }>({
 export async function readRowsAgain<Entity extends object>(
   em: EntityManager,
   key: readonly unknown[],
-  build: () => Promise<RowQuery<Entity> & { getFormattedQuery(): string }>,
+  build: () => Promise<FormattedQuery<Entity>>,
 ): Promise<Entity[]> {
+  const statement = await rememberStatement(em, key, build);
+  return statement.toRows(await em.execute<Row[]>(statement.sql)) as Entity[];
+}
+
+type FormattedQuery<Entity extends object> = RowQuery<Entity> & { getFormattedQuery(): string };
+
+/** What `build` made under this key and for this EntityManager's tenant, made once. */
+export async function rememberStatement<Entity extends object>(
+  em: EntityManager,
+  key: readonly unknown[],
+  build: () => FormattedQuery<Entity> | Promise<FormattedQuery<Entity>>,
+  filters?: FilterOptions,
+): Promise<RememberedStatement> {
   const tenancy = [ORGANIZATION_FILTER, WORKSPACE_FILTER].map((name) => em.getFilterParams(name) ?? null);
   const place = JSON.stringify([tenancy, key]);
-  let statement = remembered.get(place);
-  if (!statement) {
-    const query = await build();
-    const plan = await prepare(em, query);
-    statement = { sql: query.getFormattedQuery(), plan };
-    remembered.set(place, statement);
-  }
-  return mapped(statement.plan, await em.execute<Row[]>(statement.sql));
+  const known = remembered.get(place);
+  if (known) return known;
+  const query = await build();
+  const plan = await prepare(em, query, filters);
+  const made = { sql: query.getFormattedQuery(), toRows: (rows: Row[]) => mapped<Row>(plan, rows) };
+  remembered.set(place, made);
+  return made;
 }
 
 async function prepare<Entity extends object>(

@@ -1,7 +1,7 @@
 import type { EntityClass, FilterQuery, LockMode } from '@mikro-orm/core';
-import type { EntityManager, QBFilterQuery } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { platformCaller, type RequestContext } from '../context.js';
-import { readRows } from '../database/read-rows.js';
+import { type KeyedRows, readBoth, readByKey } from '../database/read-by-key.js';
 import { WORKSPACE_FILTER } from '../entities/tenancy.js';
 import { AppError, notFound } from '../errors.js';
 
@@ -23,9 +23,23 @@ export async function readInWorkspace<T extends WorkspaceRow>(
   entity: EntityClass<T>,
   id: string,
 ): Promise<T> {
-  const query = context.em.createQueryBuilder(entity).select('*');
-  const [row] = await readRows(context.em, query.where({ id } as QBFilterQuery<T>), ALL_WORKSPACES);
+  const [row] = await readByKey(context.em, ofAnyWorkspace(entity), [id]);
   return requireOwn(context, entity, id, row);
+}
+
+/** The same, and in the same round trip what `others` has for its id. */
+export async function readInWorkspaceWith<T extends WorkspaceRow, Other extends object>(
+  context: RequestContext,
+  entity: EntityClass<T>,
+  id: string,
+  others: KeyedRows<Other>,
+): Promise<[T, Other[]]> {
+  const [[row], found] = await readBoth(context.em, ofAnyWorkspace(entity), others, id);
+  return [requireOwn(context, entity, id, row), found];
+}
+
+function ofAnyWorkspace<T extends WorkspaceRow>(entity: EntityClass<T>): KeyedRows<T> {
+  return { entity, key: 'id', filters: ALL_WORKSPACES };
 }
 
 /**

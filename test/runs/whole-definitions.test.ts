@@ -114,6 +114,28 @@ quality:
     const reads = watched.statements.filter(({ text }) => /from "run_task"/.test(text));
     expect(reads).toHaveLength(1);
   });
+
+  it.each([
+    ['run(id: $id) { overallStatus }', []],
+    ['run(id: $id) { overallStatus quality { type } }', ['with its run']],
+    ['run(id: $id) { ...on Run { taskStatuses errors } }', ['with its run']],
+    ['run(id: $id) { ...Tasks }', ['with its run']],
+    ['runs { tasks { taskId } }', ['alone']],
+  ])('are read for %s: %j', async (selection, expected) => {
+    const pipelineId = await house.createPipeline(yaml('WARNING'));
+    const { runId } = await finish(pipelineId);
+    const fragment = selection.includes('...Tasks') ? 'fragment Tasks on Run { tasks { taskId } }' : '';
+    const declared = selection.includes('$id') ? '($id: UUID!)' : '';
+    const watched = await watchStatements(house.app.services.orm);
+    const { body } = await house.engineer('POST', '/graphql', {
+      query: `query Watched${declared} { ${selection} } ${fragment}`,
+      variables: { id: runId },
+    });
+    watched.stop();
+    expect(body.errors).toBeUndefined();
+    const reads = watched.statements.filter(({ text }) => /from "run_task"/.test(text));
+    expect(reads.map(({ text }) => (/from "run" /.test(text) ? 'with its run' : 'alone'))).toEqual(expected);
+  });
 });
 
 describe('an incremental source', () => {

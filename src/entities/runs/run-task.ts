@@ -67,3 +67,6 @@ export class RunTask {
   @Property({ type: 'datetime', columnType: 'timestamptz(3)', nullable: true })
   finishedAt: Date | null = null;
 }
+
+/** How the tasks of runs are read: in topological order. */
+export const tasksByRun = { entity: RunTask, key: 'runId', orderBy: 'position' } as const;

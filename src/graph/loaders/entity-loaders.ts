@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import DataLoader from 'dataloader';
-import { readRows } from '../../database/read-rows.js';
+import { readByKey } from '../../database/read-by-key.js';
 import { Organization } from '../../entities/identity/organization.js';
 import { Team } from '../../entities/identity/team.js';
 import { TeamMember } from '../../entities/identity/team-member.js';
 import { User } from '../../entities/identity/user.js';
-import { RunTask } from '../../entities/runs/run-task.js';
+import { type RunTask, tasksByRun } from '../../entities/runs/run-task.js';
 import { ORGANIZATION_FILTER } from '../../entities/tenancy.js';
 
 /** Entities that others point at, by id. What the caller's organization does not have is null. */
@@ -28,24 +28,8 @@ const MAX_BATCH = 1_000;
  */
 export function createLoaders(em: EntityManager): Loaders {
   return {
-    user: byId((ids) =>
-      readRows(
-        em,
-        em
-          .createQueryBuilder(User)
-          .select('*')
-          .where({ id: { $in: ids } }),
-      ),
-    ),
-    team: byId((ids) =>
-      readRows(
-        em,
-        em
-          .createQueryBuilder(Team)
-          .select('*')
-          .where({ id: { $in: ids } }),
-      ),
-    ),
+    user: byId((ids) => readByKey(em, { entity: User, key: 'id' }, ids)),
+    team: byId((ids) => readByKey(em, { entity: Team, key: 'id' }, ids)),
     organization: byId((ids) => readOwnOrganization(em, ids)),
     teamIdsOfUser: memberships(em, 'userId', 'teamId'),
     memberIdsOfTeam: memberships(em, 'teamId', 'userId'),
@@ -62,8 +46,7 @@ function memberships(
   return new DataLoader(
     async (ids) => {
       const found = new Map<string, string[]>(ids.map((id) => [id, []]));
-      const query = em.createQueryBuilder(TeamMember).select('*');
-      const rows = await readRows(em, query.where({ [key]: { $in: ids } }).orderBy({ [value]: 'asc' }));
+      const rows = await readByKey(em, { entity: TeamMember, key, orderBy: value }, ids);
       for (const row of rows) found.get(row[key])?.push(row[value]);
       return ids.map((id) => found.get(id) ?? []);
     },
@@ -72,8 +55,7 @@ function memberships(
 }
 
 async function readTasks(em: EntityManager, runIds: readonly string[]): Promise<RunTask[][]> {
-  const query = em.createQueryBuilder(RunTask).select('*');
-  const tasks = await readRows(em, query.where({ runId: { $in: runIds } }).orderBy({ position: 'asc' }));
+  const tasks = await readByKey(em, tasksByRun, runIds);
   const byRun = Map.groupBy(tasks, (task) => task.runId);
   return runIds.map((id) => byRun.get(id) ?? []);
 }
@@ -94,12 +76,6 @@ function byId<Entity extends { id: string }>(
 /** The table of tenants has no tenancy filter: the caller's own is the only one there is. */
 function readOwnOrganization(em: EntityManager, ids: string[]): Promise<Organization[]> {
   const own: unknown = em.getFilterParams(ORGANIZATION_FILTER)?.['organizationId'];
-  const id = ids.filter((wanted) => wanted === own);
-  return readRows(
-    em,
-    em
-      .createQueryBuilder(Organization)
-      .select('*')
-      .where({ id: { $in: id } }),
-  );
+  const known = ids.filter((id) => id === own);
+  return readByKey(em, { entity: Organization, key: 'id' }, known);
 }

@@ -1,9 +1,21 @@
+import type { GraphQLResolveInfo } from 'graphql';
 import { GraphQLJSONObject, GraphQLUUID } from 'graphql-scalars';
-import { Arg, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root, Subscription } from 'type-graphql';
+import {
+  Arg,
+  Ctx,
+  FieldResolver,
+  Info,
+  Int,
+  Mutation,
+  Query,
+  Resolver,
+  Root,
+  Subscription,
+} from 'type-graphql';
 import type { RequestContext } from '../../context.js';
 import { cancelRun } from '../../domain/runs/cancel-run.js';
 import { taskErrors, taskStatuses } from '../../domain/runs/describe-tasks.js';
-import { getRun } from '../../domain/runs/get-run.js';
+import { getRun, getRunWithTasks } from '../../domain/runs/get-run.js';
 import { listRuns } from '../../domain/runs/list-runs.js';
 import { retryRun } from '../../domain/runs/retry-run.js';
 import { type LogLevel, runLogs } from '../../domain/runs/run-logs.js';
@@ -15,6 +27,7 @@ import { Run } from '../../entities/runs/run.js';
 import { RUN_PRIORITIES, RunPriority, RunStatus } from '../../entities/runs/run-enums.js';
 import type { RunMessage } from '../../entities/runs/run-message.js';
 import { Permission } from '../permission.js';
+import { selects } from '../selects.js';
 import {
   CancelRunResult,
   RunCheckResult,
@@ -30,12 +43,18 @@ interface RunUpdatesArgs {
   after?: number | null;
 }
 
+const MADE_OF_TASKS = new Set(['taskStatuses', 'errors', 'tasks', 'quality']);
+
 @Resolver(() => Run)
 export class RunResolver {
   @Query(() => Run)
   @Permission({ platform: 'read' })
-  run(@Ctx() context: RequestContext, @Arg('id', () => GraphQLUUID) id: string): Promise<Run> {
-    return getRun(context, id);
+  run(
+    @Ctx() context: RequestContext,
+    @Arg('id', () => GraphQLUUID) id: string,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<Run> {
+    return selects(info, MADE_OF_TASKS) ? getRunWithTasks(context, id) : getRun(context, id);
   }
 
   @Query(() => [Run], { description: 'The newest first.' })
