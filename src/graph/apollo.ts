@@ -14,7 +14,7 @@ import {
 import type { GatewayInterface } from '@apollo/server-gateway-interface';
 import { expressMiddleware } from '@as-integrations/express5';
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
-import { GraphQLError, type GraphQLSchema, OperationTypeNode } from 'graphql';
+import { type ExecutionResult, GraphQLError, type GraphQLSchema, OperationTypeNode } from 'graphql';
 import type { Logger } from 'pino';
 import type { RequestContext } from '../context.js';
 import { describeFailure } from '../describe-failure.js';
@@ -47,8 +47,9 @@ export interface GraphHttp {
 
 /** GraphQL over HTTP by Apollo Server, with our executor in place of its own. */
 export async function createGraphHttp(options: GraphHttpOptions): Promise<GraphHttp> {
+  const failures: Failures = new WeakMap();
   const apollo = new ApolloServer<RequestContext>({
-    gateway: asGateway(options.schema, options.executor),
+    gateway: asGateway(options.schema, failures),
     formatError: (_formatted, error) => formatError(asGraphqlError(error)),
     // NoSchemaIntrospectionCustomRule is one of our rules, so that both transports refuse alike.
     introspection: true,
@@ -64,7 +65,7 @@ export async function createGraphHttp(options: GraphHttpOptions): Promise<GraphH
     nodeEnv: 'production',
     logger: options.log,
     plugins: [
-      operationPlugin,
+      operationPlugin(options.executor, failures),
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
@@ -97,41 +98,56 @@ const leaveRefusalToApollo: RequestHandler = (request, _response, next) => {
   next();
 };
 
-/** Apollo takes another executor only from a gateway. */
-function asGateway(schema: GraphQLSchema, executor: GraphExecutor): GatewayInterface {
+/**
+ * Results with errors, on their way to Apollo's formatting of them. Apollo takes another executor only from a gateway, and
+ * makes a context for it that V8 keeps, with the whole request, until the next full collection
+ * (docs/decisions/reading-lists.md). So operations are run by a plugin, and only what failed takes the gateway's way.
+ */
+type Failures = WeakMap<object, Promise<ExecutionResult>>;
+
+function asGateway(schema: GraphQLSchema, failures: Failures): GatewayInterface {
   return {
     onSchemaLoadOrUpdate(callback) {
       callback({ apiSchema: schema, coreSupergraphSdl: '' });
       return () => undefined;
     },
     load: async () => ({
-      executor: ({ document, queryHash, request, context }) =>
-        executor.execute(
-          { document, operationName: request.operationName, documentKey: queryHash },
-          { context: context as RequestContext, variables: request.variables },
-        ),
+      executor: async ({ context }) => failures.get(context) ?? {},
     }),
     stop: async () => undefined,
   };
 }
 
-const operationPlugin: ApolloServerPlugin<RequestContext> = {
-  requestDidStart: async () => operationListener,
-};
-
-const operationListener: GraphQLRequestListener<RequestContext> = {
-  async didResolveOperation({ operation, schema, document, request }) {
-    if (!operation) return;
-    if (operation.operation === OperationTypeNode.SUBSCRIPTION) throw notOverHttp();
-    refuseCostly({ schema, document, operationName: request.operationName, variables: request.variables });
-  },
-  async didEncounterErrors({ contextValue, errors }) {
-    logUnexpected(contextValue.log, errors);
-  },
-  async willSendResponse(request) {
-    nameRequest(request);
-  },
-};
+function operationPlugin(executor: GraphExecutor, failures: Failures): ApolloServerPlugin<RequestContext> {
+  const listener: GraphQLRequestListener<RequestContext> = {
+    async didResolveOperation({ operation, schema, document, request }) {
+      if (!operation) return;
+      if (operation.operation === OperationTypeNode.SUBSCRIPTION) throw notOverHttp();
+      refuseCostly({ schema, document, operationName: request.operationName, variables: request.variables });
+    },
+    async responseForOperation({ document, source, queryHash = source, request, contextValue }) {
+      const executed = executor.execute(
+        { document, operationName: request.operationName, documentKey: queryHash },
+        { context: contextValue, variables: request.variables },
+      );
+      const result = await executed.catch(() => undefined);
+      if (result && !result.errors)
+        return {
+          http: { status: undefined, headers: new HeaderMap() },
+          body: { kind: 'single', singleResult: result },
+        };
+      failures.set(contextValue, executed);
+      return null;
+    },
+    async didEncounterErrors({ contextValue, errors }) {
+      logUnexpected(contextValue.log, errors);
+    },
+    async willSendResponse(request) {
+      nameRequest(request);
+    },
+  };
+  return { requestDidStart: async () => listener };
+}
 
 /** So that a person who reports an error can be helped without the response headers. */
 function nameRequest({ response, contextValue }: GraphQLRequestContext<RequestContext>): void {
