@@ -15,6 +15,13 @@ export function mysqlLiteral(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
+/**
+ * Texts, quoted names and comments in such a session. Two dashes need a space to make a comment, comments do not nest,
+ * and those with an exclamation mark are carried out.
+ */
+export const MYSQL_QUOTES =
+  /'[^']*'?|"[^"]*"?|`[^`]*`?|#[^\n]*|--(?=[ \p{Cc}]|$)[^\n]*|\/\*(?!M?!)[\s\S]*?(?:\*\/|$)/gu;
+
 /** A number as it stands in SQL: compared with a text, MySQL would bring both to doubles, which are wrong beyond 2^53. */
 export function mysqlNumber(text: string): string {
   if (/^-?\d+(\.\d+)?(e[-+]?\d+)?$/i.test(text)) return text;

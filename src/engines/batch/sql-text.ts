@@ -1,3 +1,5 @@
+import { quotedIn } from '../sql-quotes.js';
+
 /** A quoted identifier, valid for DuckDB and for PostgreSQL. */
 export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
@@ -9,12 +11,25 @@ export function literal(text: string): string {
 }
 
 /**
- * A query that can stand in parentheses though its author ended it with a semicolon. Only at the very end, where it needs
- * no reader of quotes: in a comment of its own line it is missed by nobody.
+ * A query that can stand in parentheses though its author ended it with a semicolon, and comments behind it. What is left
+ * is for the server to judge, more statements too: text that was taken for a comment and is none goes with the end of
+ * what it stood in, which is then an error.
+ * @param quotes as the server tells them
  */
-export function withoutSemicolon(query: string): string {
-  const text = query.trimEnd();
+export function withoutSemicolon(query: string, quotes: RegExp): string {
+  const text = withoutLastComments(query, quotes);
   return text.endsWith(';') ? text.slice(0, -1) : query;
+}
+
+const COMMENT = /^(?:--|#|\/\*[\s\S]*\*\/$)/;
+
+function withoutLastComments(query: string, quotes: RegExp): string {
+  let text = query.trimEnd();
+  for (const [start, end] of quotedIn(query, quotes).reverse()) {
+    if (end < text.length || !COMMENT.test(query.slice(start, end))) break;
+    text = query.slice(0, start).trimEnd();
+  }
+  return text;
 }
 
 /** A path literal for DuckDB's readers, which would otherwise take `*`, `?` and `[` in a file's name for a pattern. */

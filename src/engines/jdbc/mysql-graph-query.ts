@@ -1,5 +1,5 @@
 import type { MysqlClient } from '../batch/mysql-client.js';
-import { mysqlIdentifier, mysqlTable } from '../batch/mysql-text.js';
+import { MYSQL_QUOTES, mysqlIdentifier, mysqlTable } from '../batch/mysql-text.js';
 import { withoutSemicolon } from '../batch/sql-text.js';
 import type { EngineTask, ResultColumn } from '../engine.js';
 import { EngineError } from '../engine-error.js';
@@ -56,7 +56,9 @@ export class MysqlGraphQuery {
   async #selectOf({ id, inputs, spec }: EngineTask): Promise<string> {
     if (spec.kind === 'source' && spec.type === 'mysql') {
       const { query, table = '' } = spec;
-      return query === undefined ? `SELECT * FROM ${mysqlTable(table)}` : withoutSemicolon(query);
+      return query === undefined
+        ? `SELECT * FROM ${mysqlTable(table)}`
+        : withoutSemicolon(query, MYSQL_QUOTES);
     }
     const read = inputs.map((input): SelectInput => {
       const { name, columns } = this.#of(input);
@@ -66,7 +68,7 @@ export class MysqlGraphQuery {
       return transformationSelect(spec, read, DIALECT);
     const known = read.map(({ relation, alias }) => `${alias} AS (SELECT * FROM ${relation})`);
     // In parentheses the text may begin with a WITH of its own, and can be nothing but a query.
-    return `WITH ${known.join(', ')} SELECT * FROM (\n${withoutSemicolon(spec.sql)}\n) AS ${mysqlIdentifier(id)}`;
+    return `WITH ${known.join(', ')} SELECT * FROM (\n${withoutSemicolon(spec.sql, MYSQL_QUOTES)}\n) AS ${mysqlIdentifier(id)}`;
   }
 
   /** By an empty table, which alone has the types as they stand in a definition. */

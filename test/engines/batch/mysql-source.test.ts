@@ -111,6 +111,16 @@ const TYPES: [column: string, value: string, type: string, text: string | null][
     expect(outcome.columns?.[0]).toEqual({ name: 'total', type: 'DECIMAL(38,0)' });
   });
 
+  it.each([
+    'SELECT 1 AS a;',
+    'SELECT 1 AS a # all',
+    'SELECT 1 AS a; -- all',
+    'SELECT 1 AS a;# all; of it\n/* and /* more */\n--',
+    "SELECT 1 AS a FROM (SELECT '\\' AS b) AS x /* it's */ ; -- isn't",
+  ])('reads %j', async (text) => {
+    expect((await read({ query: text })).rows).toEqual([{ a: 1 }]);
+  });
+
   it('reads rows in bulk, and none', async () => {
     await shop.run(
       'CREATE TABLE bulk (a int, b varchar(20))',
@@ -170,6 +180,9 @@ const TYPES: [column: string, value: string, type: string, text: string | null][
   it.each([
     [{ table: 'nosuch' }, 'SOURCE', /nosuch/],
     [{ query: 'SELECT 1; DROP TABLE bulk' }, 'SOURCE', /syntax/],
+    [{ query: 'SELECT 1; DROP TABLE bulk; -- all' }, 'SOURCE', /syntax/],
+    [{ query: 'SELECT 1; /*! UNION SELECT 2 */' }, 'SOURCE', /syntax/],
+    [{ query: 'SELECT 1;--1' }, 'SOURCE', /syntax/],
     [{ query: 'SELECT 1 AS a, 2 AS a' }, 'SOURCE', /Duplicate column name/],
     [{ table: 'bulk', incremental: { column: 'zz' } }, 'SOURCE', /no column "zz"/],
   ] as const)('says what is wrong with %j', async (spec, kind, message) => {

@@ -136,6 +136,9 @@ describe('PostgreSQL sources', () => {
     'SELECT 1 AS a ;\n ',
     "SELECT 1 AS a FROM (SELECT ';') AS x -- all;",
     'SELECT 1 AS a -- all',
+    'SELECT 1 AS a; -- all',
+    'SELECT 1 AS a;-- all; of it\n/* and /* more */ */\n',
+    "SELECT 1 AS a /* it's */ ; -- isn't",
   ])('read %j', async (text) => {
     expect(await read({ query: text })).toEqual([{ a: 1 }]);
   });
@@ -169,6 +172,9 @@ describe('PostgreSQL sources', () => {
   it.each<[string, string, RegExp]>([
     ['a second semicolon', 'SELECT 1;;', /syntax/],
     ['a second statement', 'SELECT 1; CREATE TABLE stolen (a int)', /multiple commands|syntax/],
+    ['a second statement before a comment', 'SELECT 1; CREATE TABLE stolen (a int); -- all', /syntax/],
+    ['what is a comment in MySQL alone', 'SELECT 1; # all', /syntax/],
+    ['a comment that does not end', 'SELECT 1; /* all', /unterminated|syntax/],
     [
       'a statement that breaks out of parentheses',
       'SELECT 1) TO STDOUT; CREATE TABLE stolen (a int); --',

@@ -198,11 +198,11 @@ beforeEach(() => shop.reset());
 
   it('takes a table for itself even where a task has its name', async () => {
     await shop.jdbc.push([
-      shop.jdbc.source('orders', { query: 'SELECT 5 AS id;' }),
+      shop.jdbc.source('orders', { query: 'SELECT 5 AS id; -- one' }),
       shop.jdbc.source('all', { query: 'SELECT id FROM orders' }),
       shop.jdbc.transform(
         'both',
-        { type: 'sql', sql: 'SELECT id FROM orders UNION ALL SELECT id FROM `all`;\n' },
+        { type: 'sql', sql: 'SELECT id FROM orders UNION ALL SELECT id FROM `all`; -- both\n' },
         ['orders', 'all'],
       ),
       shop.jdbc.target('t', 'both', { table: 'numbers', mode: 'APPEND' }),

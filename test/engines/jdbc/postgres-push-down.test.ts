@@ -142,11 +142,11 @@ describe('a graph pushed down to PostgreSQL', () => {
 
   it('takes a table for itself even where a task has its name', async () => {
     await jdbc.push([
-      jdbc.source('orders', { query: 'SELECT 5 AS id;' }),
+      jdbc.source('orders', { query: 'SELECT 5 AS id; -- one' }),
       jdbc.source('all', { query: 'SELECT id FROM orders' }),
       jdbc.transform(
         'both',
-        { type: 'sql', sql: 'SELECT id FROM orders UNION ALL SELECT id FROM "all";\n' },
+        { type: 'sql', sql: 'SELECT id FROM orders UNION ALL SELECT id FROM "all"; -- both\n' },
         ['orders', 'all'],
       ),
       jdbc.target('t', 'both', { table: 'numbers', mode: 'APPEND' }),

@@ -5,7 +5,7 @@ import type { TaskOutcome } from '../../engine.js';
 import type { MysqlSourceSpec } from '../../task-spec.js';
 import { type ScratchColumn, selectFromCsv } from '../csv-scratch.js';
 import { type MysqlClient, withMysql } from '../mysql-client.js';
-import { mysqlIdentifier, mysqlLiteral, mysqlNumber, mysqlTable } from '../mysql-text.js';
+import { MYSQL_QUOTES, mysqlIdentifier, mysqlLiteral, mysqlNumber, mysqlTable } from '../mysql-text.js';
 import { type MysqlField, type MysqlReadRule, mysqlReadRule } from '../mysql-types.js';
 import { MAX_PRECISION } from '../postgres-types.js';
 import { saveResult, withScratchFile } from '../run-files.js';
@@ -47,7 +47,8 @@ async function download(
   csv: string,
 ): Promise<SourceColumn[]> {
   const { query, table = '' } = spec;
-  const from = query === undefined ? mysqlTable(table) : `(${withoutSemicolon(query)}\n) AS source`;
+  const from =
+    query === undefined ? mysqlTable(table) : `(${withoutSemicolon(query, MYSQL_QUOTES)}\n) AS source`;
   await client.change('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
   await client.change('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
   const columns = await describe(context, client, from);

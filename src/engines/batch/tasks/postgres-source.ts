@@ -5,6 +5,7 @@ import type { Client, FieldDef } from 'pg';
 import copyStreams from 'pg-copy-streams';
 import type { TaskOutcome } from '../../engine.js';
 import { EngineError } from '../../engine-error.js';
+import { STANDARD_QUOTES } from '../../sql-quotes.js';
 import type { PostgresSourceSpec } from '../../task-spec.js';
 import { type ScratchColumn, selectFromCsv } from '../csv-scratch.js';
 import { withPostgres } from '../postgres-client.js';
@@ -131,7 +132,9 @@ function condition(
 
 /** What the source reads, as SQL. */
 export function queryOf({ query, table }: PostgresSourceSpec): string {
-  return query === undefined ? `SELECT * FROM ${tableName(table ?? '').quoted}` : withoutSemicolon(query);
+  return query === undefined
+    ? `SELECT * FROM ${tableName(table ?? '').quoted}`
+    : withoutSemicolon(query, STANDARD_QUOTES);
 }
 
 /**
