@@ -1,5 +1,6 @@
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { Logger } from 'pino';
+import { FrugalClient } from '../database/frugal-client.js';
 
 export interface SteadyClient {
   /** The present connection; undefined while there is none. */
@@ -40,7 +41,7 @@ export function createSteadyClient(options: {
   let connecting = Promise.resolve();
 
   async function connect(): Promise<void> {
-    const client = new Client({
+    const client = new FrugalClient({
       connectionString: databaseUrl,
       application_name: name,
       connectionTimeoutMillis: TIMEOUT_MS,
