@@ -46,6 +46,8 @@ async function query<Row>(target: MysqlConnectionTarget, signal: AbortSignal, sq
     password,
     ...(secured && { ssl: { ...secured, rejectUnauthorized: verified, verifyIdentity: verified } }),
     charset: 'utf8mb4',
+    // How long to wait is the signal's to say, and the driver would give up after 10 s.
+    connectTimeout: 0,
     // The server could otherwise ask for files of this machine.
     flags: ['-LOCAL_FILES'],
     stream: () => vettedSocket().connect(port, host),

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
@@ -37,26 +37,6 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
     url: `smtp://127.0.0.1:${port}`,
     mails,
     close: () => new Promise((resolve) => server.close(() => resolve())),
-  };
-}
-
-/** Accepts connections and never says a word. */
-export async function startSilentServer(): Promise<{ url: string; close(): Promise<void> }> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `smtp://127.0.0.1:${port}`,
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
   };
 }
 

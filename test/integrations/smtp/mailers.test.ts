@@ -6,7 +6,8 @@ import PostalMime from 'postal-mime';
 import { createEmlMailer } from '../../../src/integrations/smtp/eml-mailer.js';
 import { openMailer } from '../../../src/integrations/smtp/open-mailer.js';
 import { createSmtpMailer } from '../../../src/integrations/smtp/smtp-mailer.js';
-import { refusal, startMailServer, startSilentServer } from './mail-server.js';
+import { startSilentServer } from '../../support/silent-server.js';
+import { refusal, startMailServer } from './mail-server.js';
 
 const from = 'Opsgraph <ops@opsgraph.test>';
 const link = `https://ops.test/account/password#token=${'a'.repeat(43)}`;
@@ -76,7 +77,7 @@ describe('over SMTP', () => {
   it('gives up on a server that hangs, after 5 s by itself and at once when told', async () => {
     const silent = await startSilentServer();
     closers.push(silent.close);
-    const mailer = createSmtpMailer({ url: silent.url, from });
+    const mailer = createSmtpMailer({ url: `smtp://${silent.host}:${silent.port}`, from });
     const started = performance.now();
     const aborted = new AbortController();
     const told = mailer.send(message, aborted.signal);
