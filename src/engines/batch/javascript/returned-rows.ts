@@ -1,13 +1,13 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
+import { DOUBLE, type DuckDBConnection } from '@duckdb/node-api';
 import type { ResultColumn } from '../../engine.js';
 import { EngineError } from '../../engine-error.js';
 import type { ColumnTypes } from '../../task-spec.js';
 import { describeColumns } from '../run-files.js';
 import { fileLiteral, identifier, literal } from '../sql-text.js';
 import { jsonOptions } from '../tasks/file-source.js';
-import { castOrFail } from '../transformations/cast-select.js';
-import { type Relation, sameName } from '../transformations/relation.js';
-import { isChanged, restored } from './row-transport.js';
+import { sameName } from '../transformations/relation.js';
+import { isBroken, readType, restored } from './returned-value.js';
+import { type TypedColumn, typedColumns } from './row-transport.js';
 
 /** What an author's code returned, beside the file it stands in. */
 export interface Returned {
@@ -27,10 +27,10 @@ export async function returnedRows(
   connection: DuckDBConnection,
   path: string,
   { rows, names, unbounded }: Returned,
-  input: Relation,
+  input: { name: string; columns: readonly TypedColumn[] },
   declared: ColumnTypes | undefined,
 ): Promise<string> {
-  if (declared) return declaredRows(path, names, declared);
+  if (declared) return declaredRows(connection, path, names, declared);
   if (rows === 0) return `SELECT * FROM ${identifier(input.name)} LIMIT 0`;
   if (names.length === 0) throw new EngineError('SQL', 'code: No row that transform returned has a column.');
   const options = jsonOptions('ndjson', undefined);
@@ -47,33 +47,43 @@ export async function returnedRows(
   const doubles = await unchanged(
     connection,
     path,
-    numbers.map(({ name }) => ({ name, type: 'DOUBLE' })),
+    numbers.map(({ name }) => ({ name, type: DOUBLE })),
   );
   const restorable = new Map([...kept, ...doubles].map(({ name, type }) => [name, type]));
-  const types = found.map((column) =>
-    restorable.has(column.name) ? { name: column.name, type: 'VARCHAR' } : column,
-  );
+  const types = found.map(({ name, type: guessed }) => {
+    const type = restorable.get(name);
+    return { name, type: type === undefined ? guessed : readType(type) };
+  });
   const list = found.map(({ name }) => {
     const type = restorable.get(name);
-    return type === undefined
-      ? identifier(name)
-      : `${restored(identifier(name), type)} AS ${identifier(name)}`;
+    const column = identifier(name);
+    return type === undefined ? column : `${restored(column, type)} AS ${column}`;
   });
   return `SELECT ${list.join(', ')} FROM ${reader(path, types)}`;
 }
 
-function declaredRows(path: string, names: readonly string[], declared: ColumnTypes): string {
-  const entries = Object.entries(declared).map(([as, to]) => ({
-    as: identifier(as),
-    name: names.find((name) => sameName(name, as)) ?? as,
-    to,
-  }));
-  const types = entries.map(({ name, to }) => ({ name, type: to === 'JSON' ? to : 'VARCHAR' }));
-  const list = entries.map(({ as, name, to }) => {
-    const value =
-      to === 'JSON' ? identifier(name) : castOrFail({ name, from: 'what transform returned', to });
-    return `${value} AS ${as}`;
+async function declaredRows(
+  connection: DuckDBConnection,
+  path: string,
+  names: readonly string[],
+  declared: ColumnTypes,
+): Promise<string> {
+  const nulls = Object.entries(declared).map(([as, to]) => `CAST(NULL AS ${to}) AS ${identifier(as)}`);
+  const columns = (await typedColumns(connection, `(SELECT ${nulls.join(', ')})`)).map(
+    ({ name: as, type }) => ({
+      as: identifier(as),
+      name: names.find((name) => sameName(name, as)) ?? as,
+      type,
+      to: declared[as] ?? '',
+    }),
+  );
+  const list = columns.map(({ as, name, type, to }) => {
+    const column = identifier(name);
+    const message = `columns: a value of "${name}" does not cast from what transform returned to ${to}.`;
+    const broken = isBroken(column, type, false);
+    return `CASE WHEN ${broken} THEN error(${literal(message)}) ELSE ${restored(column, type)} END AS ${as}`;
   });
+  const types = columns.map(({ name, type }) => ({ name, type: readType(type) }));
   return `SELECT ${list.join(', ')} FROM ${reader(path, types)}`;
 }
 
@@ -81,15 +91,14 @@ function declaredRows(path: string, names: readonly string[], declared: ColumnTy
 async function unchanged(
   connection: DuckDBConnection,
   path: string,
-  columns: readonly ResultColumn[],
-): Promise<ResultColumn[]> {
+  columns: readonly TypedColumn[],
+): Promise<TypedColumn[]> {
   if (columns.length === 0) return [];
-  const texts = columns.map(({ name }) => ({ name, type: 'VARCHAR' }));
-  const counts = columns.map(({ name, type }) => {
-    const column = identifier(name);
-    return `count(*) FILTER (WHERE ${column} IS NOT NULL AND ${isChanged(column, type)})`;
-  });
-  const counted = await connection.runAndReadAll(`SELECT ${counts.join(', ')} FROM ${reader(path, texts)}`);
+  const read = columns.map(({ name, type }) => ({ name, type: readType(type) }));
+  const counts = columns.map(
+    ({ name, type }) => `count(*) FILTER (WHERE ${isBroken(identifier(name), type, true)})`,
+  );
+  const counted = await connection.runAndReadAll(`SELECT ${counts.join(', ')} FROM ${reader(path, read)}`);
   const broken = counted.getRows()[0] ?? [];
   return columns.filter((_, index) => Number(broken[index]) === 0);
 }

@@ -1,6 +1,6 @@
 /**
  * Runs inside the interpreter around the author's `transform`; it takes what it needs of the language before their code
- * runs, so that they can redefine nothing it uses. Evaluates to a function of the columns' kinds.
+ * runs, so that they can redefine nothing it uses. Evaluates to a function of a row's kind.
  */
 export const DRIVER = `(function () {
   const { parse, stringify } = JSON;
@@ -19,14 +19,34 @@ export const DRIVER = `(function () {
   const spelled = { __proto__: null }, folded = { __proto__: null };
   let names = [], unbounded = { __proto__: null };
 
-  function decode(row, kinds) {
-    for (let i = 0; i < kinds.length; i++) {
-      const value = row[kinds[i].name];
-      if (typeof value !== 'string') continue;
+  function decode(value, kind) {
+    if (kind === 'integer' || kind === 'double') {
+      if (typeof value !== 'string') return value;
       const number = ToNumber(value);
-      row[kinds[i].name] = kinds[i].kind === 'double' || isSafeInteger(number) ? number : ToBigInt(value);
+      return kind === 'double' || isSafeInteger(number) ? number : ToBigInt(value);
     }
-    return row;
+    if (value === null) return null;
+    if (isArray(value)) {
+      for (let i = 0; i < value.length; i++) value[i] = decode(value[i], kind.each);
+      return value;
+    }
+    if (kind.each !== undefined) {
+      const own = keys(value);
+      for (let i = 0; i < own.length; i++) value[own[i]] = decode(value[own[i]], kind.each);
+      return value;
+    }
+    for (let i = 0; i < kind.fields.length; i++) {
+      const name = kind.fields[i].name;
+      value[name] = decode(value[name], kind.fields[i].kind);
+    }
+    return value;
+  }
+
+  // Within a value JSON would leave out a function, and make a null of a number that is not finite.
+  function within(_, value) {
+    const type = typeof value;
+    if (type === 'function' || type === 'symbol') throw new RowError('holds a ' + type);
+    return type === 'number' && !isFinite(value) ? ToString(value) : value;
   }
 
   function meet(name) {
@@ -41,7 +61,7 @@ export const DRIVER = `(function () {
   function encode(row) {
     if (typeof row !== 'object' || row === null || isArray(row)) throw new RowError('is not a row');
     if (row instanceof PromiseClass) throw new RowError('is a promise; transform must not be async');
-    let copy = row;
+    let copy = row, isNested = false;
     const own = keys(row);
     for (let i = 0; i < own.length; i++) {
       const name = own[i];
@@ -49,23 +69,24 @@ export const DRIVER = `(function () {
       const value = row[name];
       const type = typeof value;
       if (type === 'function' || type === 'symbol') throw new RowError('holds a ' + type);
+      if (type === 'object' && value !== null) isNested = true;
       if (type === 'bigint' || (type === 'number' && !isFinite(value))) {
         if (copy === row) copy = assign({ __proto__: null }, row);
         copy[name] = ToString(value);
         if (type === 'number') unbounded[name] = true;
       }
     }
-    return stringify(copy);
+    return isNested ? stringify(copy, within) : stringify(copy);
   }
 
-  return function (transform, kinds) {
+  return function (transform, kind) {
     function run(text) {
       const rows = parse(text);
       let lines = '';
       let count = 0;
       for (let i = 0; i < rows.length; i++) {
         progress.row = i;
-        const result = transform(decode(rows[i], kinds));
+        const result = transform(kind === undefined ? rows[i] : decode(rows[i], kind));
         if (result === null) continue;
         if (!isArray(result)) {
           lines += encode(result) + '\\n';

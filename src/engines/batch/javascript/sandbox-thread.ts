@@ -1,11 +1,12 @@
 import { Worker } from 'node:worker_threads';
 import { EngineError } from '../../engine-error.js';
 import { abortError } from '../abort.js';
-import type { Batch, ColumnKind } from './sandbox.js';
+import type { Batch, Kind } from './sandbox.js';
 
 export interface SandboxStart {
   code: string;
-  kinds: readonly ColumnKind[];
+  /** Of a row; undefined when all its values are what they are in JSON. */
+  kind: Kind | undefined;
 }
 
 export type SandboxAnswer = Batch | { error: string; row: number | undefined };

@@ -4,9 +4,9 @@ import type { SandboxAnswer, SandboxStart } from './sandbox-thread.js';
 
 /** The thread of one javascript task, so that an endless loop holds up nothing else and can be ended from outside. */
 
-const { code, kinds } = workerData as SandboxStart;
+const { code, kind } = workerData as SandboxStart;
 const sandbox = await answered(
-  () => Sandbox.open(code, kinds),
+  () => Sandbox.open(code, kind),
   () => ({ lines: '', rows: 0, found: { names: [], unbounded: [] } }),
 );
 if (sandbox) {

@@ -8,11 +8,12 @@ import {
 } from 'quickjs-emscripten';
 import { DRIVER } from './sandbox-driver.js';
 
-/** A column whose values come as text: integers that may be beyond 2^53, and numbers that may not be finite. */
-export interface ColumnKind {
-  name: string;
-  kind: 'integer' | 'double';
-}
+/** Of a value that comes as text, an integer that may be beyond 2^53 or a number that may not be finite, or holds such ones. */
+export type Kind =
+  | 'integer'
+  | 'double'
+  | { each: Kind }
+  | { fields: readonly { name: string; kind: Kind }[] };
 
 export interface Batch {
   /** NDJSON. */
@@ -93,9 +94,9 @@ export class Sandbox {
   }
 
   /** @throws AuthorError when the code cannot be read or defines no function `transform` */
-  static async open(code: string, kinds: readonly ColumnKind[]): Promise<Sandbox> {
+  static async open(code: string, kind: Kind | undefined): Promise<Sandbox> {
     const sandbox = new Sandbox(await getQuickJS(), code);
-    sandbox.#load(kinds);
+    sandbox.#load(kind);
     return sandbox;
   }
 
@@ -115,7 +116,7 @@ export class Sandbox {
     throw new AuthorError(`${name} in line ${PLACE.exec(stack)?.[1] ?? 1}: ${message}`, undefined);
   }
 
-  #load(kinds: readonly ColumnKind[]): void {
+  #load(kind: Kind | undefined): void {
     const context = this.#context;
     this.#deadline = Date.now() + START_LIMIT_MS;
     const driver = this.#unwrap(context.evalCode(DRIVER, 'driver.js'), undefined);
@@ -126,7 +127,7 @@ export class Sandbox {
     );
     if (context.typeof(transform) !== 'function')
       throw new AuthorError('The code defines no function named transform', undefined);
-    const described = this.#unwrap(context.evalCode(`(${JSON.stringify(kinds)})`, 'driver.js'), undefined);
+    const described = this.#unwrap(context.evalCode(`(${JSON.stringify(kind)})`, 'driver.js'), undefined);
     const made = this.#unwrap(
       context.callFunction(driver, context.undefined, transform, described),
       undefined,

@@ -3,7 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { TaskOutcome } from '../../engine.js';
 import type { JavascriptTransformationSpec } from '../../task-spec.js';
 import { type Returned, returnedRows } from '../javascript/returned-rows.js';
-import { kindsOf, rowsAsJson } from '../javascript/row-transport.js';
+import { kindOfRow, rowsAsJson, typedColumns } from '../javascript/row-transport.js';
 import { SandboxThread } from '../javascript/sandbox-thread.js';
 import { exactSelect, resultOf, saveResult, withScratchFile } from '../run-files.js';
 import { identifier } from '../sql-text.js';
@@ -23,10 +23,11 @@ export function runJavascriptTransformation(
     withDuckDb(context, 'sandbox', async (connection) => {
       const [id = ''] = task.inputs;
       await connection.run(`CREATE TEMP VIEW ${identifier(id)} AS FROM ${resultOf(context, id)}`);
-      const input = await onlyInput(context, connection);
-      const select = rowsAsJson(identifier(id), input.columns);
+      const { name } = await onlyInput(context, connection);
+      const input = { name, columns: await typedColumns(connection, identifier(name)) };
+      const select = rowsAsJson(identifier(name), input.columns);
       const sandbox = await SandboxThread.start(
-        { code: spec.code, kinds: kindsOf(input.columns) },
+        { code: spec.code, kind: kindOfRow(input.columns) },
         context.signal,
       );
       const file = await open(path, 'wx', 0o600);
