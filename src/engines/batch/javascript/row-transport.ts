@@ -33,7 +33,8 @@ const TRANSPORTS: readonly Transport[] = [
 ];
 
 function isoText(value: string): string {
-  return `replace(CAST(${value} AS VARCHAR), ' ', 'T')`;
+  // DuckDB reads no T beside the (BC) of a year before 1.
+  return `replace(replace(CAST(${value} AS VARCHAR), ' ', 'T'), 'T(BC)T', ' (BC) ')`;
 }
 
 /** Of a type that holds no others; JSON is a VARCHAR by that name. */

@@ -25,6 +25,31 @@ async function through(value: string, code = SAME, columns?: Record<string, stri
 
 const returning = (value: string) => `function transform(row) { return { c: ${value} } }`;
 
+describe('a time before year 1 or without end', () => {
+  it.each([
+    ["DATE '0044-03-15 (BC)'", '0044-03-15 (BC)', 'DATE'],
+    ["DATE '-infinity'", '-infinity', 'DATE'],
+    ["TIMESTAMP '0044-03-15 (BC) 01:02:03.5'", '0044-03-15 (BC) 01:02:03.5', 'TIMESTAMP'],
+    ["TIMESTAMP '0044-03-15 (BC)'", '0044-03-15 (BC) 00:00:00', 'TIMESTAMP'],
+    ["TIMESTAMP 'infinity'", 'infinity', 'TIMESTAMP'],
+    ["TIMESTAMPTZ '0044-03-15 (BC) 01:02:03+00'", '0044-03-15 (BC) 01:02:03+00', 'TIMESTAMP WITH TIME ZONE'],
+    ["TIMESTAMPTZ '-infinity'", '-infinity', 'TIMESTAMP WITH TIME ZONE'],
+    [
+      "[TIMESTAMP '0044-03-15 (BC) 01:02:03', 'infinity', '12345-01-01 01:02:03']",
+      "['0044-03-15 (BC) 01:02:03', infinity, '12345-01-01 01:02:03']",
+      'TIMESTAMP[]',
+    ],
+  ])('comes back as it went in: %s', async (value, text, type) => {
+    expect(await through(value)).toEqual([text, type]);
+  });
+
+  it('is in JavaScript as DuckDB writes it', async () => {
+    const value = "[TIMESTAMPTZ '0044-03-15 (BC) 01:02:03+00', 'infinity', '12345-01-01 01:02:03+00']";
+    const [text] = await through(value, returning('row.c.join()'));
+    expect(text).toBe('0044-03-15 (BC) 01:02:03Z,infinity,12345-01-01T01:02:03Z');
+  });
+});
+
 describe('a value that holds others', () => {
   it.each([
     ["['inf'::DOUBLE, 'nan', '-inf', 1.5, NULL]", '[inf, nan, -inf, 1.5, NULL]', 'DOUBLE[]'],
