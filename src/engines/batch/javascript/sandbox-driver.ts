@@ -8,13 +8,13 @@ export const DRIVER = `(function () {
   const { isSafeInteger, isFinite } = Number;
   const { keys, assign, defineProperty } = Object;
   const ToNumber = Number, ToBigInt = BigInt, ToString = String, PromiseClass = Promise;
-  const { toLowerCase, includes } = ''.constructor.prototype;
+  const { toLowerCase, includes, isWellFormed } = ''.constructor.prototype;
   const call = (() => {}).call.bind((() => {}).call);
   defineProperty(BigInt.prototype, 'toJSON', { value: function () { return ToString(this); } });
   delete Math.random;
 
   class RowError extends Error {}
-  const progress = { row: 0 };
+  const progress = { row: 0, column: '' };
   // Names of all columns returned so far, as they are spelled and by their lower case.
   const spelled = { __proto__: null }, folded = { __proto__: null };
   let names = [], unbounded = { __proto__: null };
@@ -53,9 +53,31 @@ export const DRIVER = `(function () {
     const lower = call(toLowerCase, name);
     if (name === '') throw new RowError('has a column without a name');
     if (call(includes, name, '\\0')) throw new RowError('has a column whose name holds U+0000');
+    if (!call(isWellFormed, name)) throw new RowError('has a column whose name is no Unicode (half of a surrogate pair)');
     if (lower in folded) throw new RowError('has a column whose name differs from that of another by case alone');
     spelled[name] = folded[lower] = true;
     names[names.length] = name;
+  }
+
+  function isUnicode(value) {
+    if (typeof value === 'string') return call(isWellFormed, value);
+    if (typeof value !== 'object' || value === null) return true;
+    const own = keys(value);
+    for (let i = 0; i < own.length; i++) if (!isUnicode(own[i]) || !isUnicode(value[own[i]])) return false;
+    return true;
+  }
+
+  // JSON has an escape for half of a surrogate pair, which DuckDB does not read.
+  function asUnicode(line) {
+    if (!call(includes, line, '\\\\ud')) return line;
+    const row = parse(line);
+    const own = keys(row);
+    for (let i = 0; i < own.length; i++) {
+      if (isUnicode(row[own[i]])) continue;
+      progress.column = own[i];
+      throw new RowError('holds text that is no Unicode (half of a surrogate pair)');
+    }
+    return line;
   }
 
   function encode(row) {
@@ -76,7 +98,7 @@ export const DRIVER = `(function () {
         if (type === 'number') unbounded[name] = true;
       }
     }
-    return isNested ? stringify(copy, within) : stringify(copy);
+    return asUnicode(isNested ? stringify(copy, within) : stringify(copy));
   }
 
   return function (transform, kind) {

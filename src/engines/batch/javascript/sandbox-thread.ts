@@ -1,13 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { EngineError } from '../../engine-error.js';
 import { abortError } from '../abort.js';
-import type { Batch, Kind } from './sandbox.js';
-
-export interface SandboxStart {
-  code: string;
-  /** Of a row; undefined when all its values are what they are in JSON. */
-  kind: Kind | undefined;
-}
+import type { Batch, SandboxStart } from './sandbox.js';
 
 export type SandboxAnswer = Batch | { error: string; row: number | undefined };
 

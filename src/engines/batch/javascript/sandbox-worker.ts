@@ -1,12 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { AuthorError, Sandbox } from './sandbox.js';
-import type { SandboxAnswer, SandboxStart } from './sandbox-thread.js';
+import { AuthorError, Sandbox, type SandboxStart } from './sandbox.js';
+import type { SandboxAnswer } from './sandbox-thread.js';
 
 /** The thread of one javascript task, so that an endless loop holds up nothing else and can be ended from outside. */
 
-const { code, kind } = workerData as SandboxStart;
 const sandbox = await answered(
-  () => Sandbox.open(code, kind),
+  () => Sandbox.open(workerData as SandboxStart),
   () => ({ lines: '', rows: 0, found: { names: [], unbounded: [] } }),
 );
 if (sandbox) {

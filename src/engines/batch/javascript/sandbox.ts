@@ -15,6 +15,14 @@ export type Kind =
   | { each: Kind }
   | { fields: readonly { name: string; kind: Kind }[] };
 
+export interface SandboxStart {
+  code: string;
+  /** Of the input; errors show their names. */
+  columns: readonly string[];
+  /** Of a row; undefined when all its values are what they are in JSON. */
+  kind: Kind | undefined;
+}
+
 export interface Batch {
   /** NDJSON. */
   lines: string;
@@ -60,7 +68,7 @@ const OWN_SENTENCES =
   /^(not a function|cannot convert [a-z]+ to [a-z]+|stack overflow|Maximum call stack size exceeded|cannot mix bigint .*|circular reference)$/i;
 /** What the driver says of a returned value. */
 const ROW_FAULTS =
-  /^(is not a row|is a promise; transform must not be async|holds a (function|symbol)|has a column (without a name|whose name (holds U\+0000|differs from that of another by case alone)))$/;
+  /^(is not a row|is a promise; transform must not be async|holds a (function|symbol)|holds text that is no Unicode \(half of a surrogate pair\)|has a column (without a name|whose name (holds U\+0000|is no Unicode \(half of a surrogate pair\)|differs from that of another by case alone)))$/;
 const KNOWN_NAMES = new Set([
   'TypeError',
   'RangeError',
@@ -76,6 +84,7 @@ const KNOWN_NAMES = new Set([
  */
 export class Sandbox {
   readonly #code: string;
+  readonly #columns: readonly string[];
   readonly #runtime: QuickJSRuntime;
   readonly #context: QuickJSContext;
   #run: QuickJSHandle | undefined;
@@ -84,8 +93,9 @@ export class Sandbox {
   #row = -1;
   #timedOut = false;
 
-  private constructor(quickjs: QuickJSWASMModule, code: string) {
+  private constructor(quickjs: QuickJSWASMModule, code: string, columns: readonly string[]) {
     this.#code = code;
+    this.#columns = columns;
     this.#runtime = quickjs.newRuntime();
     this.#runtime.setMemoryLimit(MEMORY_BYTES);
     this.#runtime.setMaxStackSize(STACK_BYTES);
@@ -94,15 +104,15 @@ export class Sandbox {
   }
 
   /** @throws AuthorError when the code cannot be read or defines no function `transform` */
-  static async open(code: string, kind: Kind | undefined): Promise<Sandbox> {
-    const sandbox = new Sandbox(await getQuickJS(), code);
+  static async open({ code, kind, columns }: SandboxStart): Promise<Sandbox> {
+    const sandbox = new Sandbox(await getQuickJS(), code, columns);
     sandbox.#load(kind);
     return sandbox;
   }
 
   /** Reads the code and runs nothing of it. @throws AuthorError when it cannot be read */
   static async parse(code: string): Promise<void> {
-    const sandbox = new Sandbox(await getQuickJS(), code);
+    const sandbox = new Sandbox(await getQuickJS(), code, []);
     sandbox.#deadline = Date.now() + START_LIMIT_MS;
     const context = sandbox.#context;
     const result = context.evalCode(code, FILE, { type: 'global', compileOnly: true });
@@ -198,9 +208,16 @@ export class Sandbox {
     if (name === 'InternalError' && message === 'out of memory') return TOO_LARGE;
     const line = PLACE.exec(stack)?.[1];
     const place = line === undefined ? '' : ` in line ${line}`;
-    if (ROW_FAULTS.test(message)) return `What transform returned ${message}${place}`;
+    if (ROW_FAULTS.test(message)) return `What transform returned ${message}${this.#faultyColumn()}${place}`;
     const shown = this.#isWithoutValues(message) ? `: ${message}` : '';
     return `${KNOWN_NAMES.has(name) ? name : 'Error'}${place}${shown}`;
+  }
+
+  /** A name that code made may be made of a row's values. */
+  #faultyColumn(): string {
+    const column = this.#progress ? this.#text('column') : '';
+    const isKnown = this.#columns.includes(column) || this.#code.includes(column);
+    return column !== '' && isKnown ? ` in the column "${column}"` : '';
   }
 
   /** A message of the author's may be made of a row's values; what stands in their code as it is, is not. */

@@ -27,7 +27,7 @@ export function runJavascriptTransformation(
       const input = { name, columns: await typedColumns(connection, identifier(name)) };
       const select = rowsAsJson(identifier(name), input.columns);
       const sandbox = await SandboxThread.start(
-        { code: spec.code, kind: kindOfRow(input.columns) },
+        { code: spec.code, columns: input.columns.map((each) => each.name), kind: kindOfRow(input.columns) },
         context.signal,
       );
       const file = await open(path, 'wx', 0o600);

@@ -51,6 +51,11 @@ describe('columns that code returns', () => {
     ],
     ['differ by case alone in two', "({ [id < 2 ? 'x' : 'X']: 1 })", /differs .* by case alone, row 3/],
     ['have no name', "({ '': 1 })", /has a column without a name, row 1/],
+    [
+      'hold half of a surrogate pair',
+      "({ '\\ud800': 1 })",
+      /name is no Unicode \(half of a surrogate pair\), row 1/,
+    ],
     ['hold U+0000', "({ 'a\\0b': 1 })", /whose name holds U\+0000, row 1/],
     ['are none', 'new Map([[1, 2]])', /No row that transform returned has a column/],
   ])('fail the task when their names %s', async (_, row, message) => {
@@ -113,6 +118,32 @@ describe('numbers without end', () => {
   it('leave a column of texts one of texts', async () => {
     const { types } = await transform(returning("({ x: id ? 'ab' : 1 / 0 })"));
     expect(types).toEqual(['x VARCHAR']);
+  });
+});
+
+describe('text that is no Unicode', () => {
+  beforeAll(() => engine.run('marks', sql("SELECT unnest(['a', '😀', 'b']) AS mark")));
+
+  it.each([
+    [
+      'in a column of the input',
+      'for (const k in row) row[k] = row[k][0]; return row',
+      ' in the column "mark"',
+    ],
+    ['in a new column', 'return { new: row.mark[0] }', ' in the column "new"'],
+    ['within a value', 'return { new: [{ x: row.mark[0] }] }', ' in the column "new"'],
+    ['as a name within a value', 'return { new: { [row.mark[0]]: 1 } }', ' in the column "new"'],
+    ['in a column named by a value', "return { ['x' + row.mark]: row.mark[0] }", ''],
+  ])('fails the task %s', async (_, code, column) => {
+    await expect(transform(`function transform(row) { ${code} }`, 'marks')).rejects.toMatchObject({
+      kind: 'SQL',
+      message: `code: What transform returned holds text that is no Unicode (half of a surrogate pair)${column}, row 2 of the input.`,
+    });
+  });
+
+  it('is not what only looks so', async () => {
+    const { rows } = await transform('function transform() { return { x: "\\\\ud800", y: "😀" } }');
+    expect(rows[0]).toEqual({ x: '\\ud800', y: '😀' });
   });
 });
 
