@@ -15,7 +15,9 @@ afterAll(async () => {
   await silent.close();
 });
 
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 it.each(['postgres', 'mysql'])('the schema of a silent %s is 504 when its 20 s are over', async (type) => {
   const engineer = caller(app.url, await app.platform('demo-engineer'));
