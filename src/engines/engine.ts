@@ -199,6 +199,7 @@ export interface EngineSession {
 export type AuthorText =
   | { language: 'select'; text: string; inputs: readonly string[] }
   | { language: 'expression' | 'orderTerm'; text: string; field: string }
+  | { language: 'measure'; text: string; field: string; groupBy: readonly string[] }
   | { language: 'javascript' | 'regex'; text: string };
 
 export interface Engine {

@@ -1,7 +1,16 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { EngineError } from '../engine-error.js';
 import { toEngineError } from './classify-error.js';
-import { assertAllowed, isSyntax, placeOf, type Syntax, serialize, walk } from './select-only.js';
+import {
+  assertAllowed,
+  functionName,
+  isSyntax,
+  placeOf,
+  type Syntax,
+  serialize,
+  walk,
+} from './select-only.js';
+import { literal } from './sql-text.js';
 import { noColumn, type Relation } from './transformations/relation.js';
 
 /** What an author writes into a field: `text` is their SQL, `field` is named in errors. */
@@ -41,6 +50,8 @@ const VALUE_KEYWORDS = new Set([
   'localtime',
   'localtimestamp',
 ]);
+/** unnest, its other name, and what DuckDB makes of it. */
+const SEVERAL_ROWS = new Set(['unnest', 'unlist', 'generate_subscripts', 'regexp_split_to_table']);
 const REFUSED_CLASSES: Readonly<Record<string, string>> = {
   SUBQUERY: 'A subquery is not available here',
   STAR: 'A star is not available here',
@@ -80,11 +91,7 @@ export async function assertExpression(
 type Refuse = (message: string, position: unknown) => never;
 
 function assertNodes(nodes: readonly Syntax[], input: Relation | undefined, refuse: Refuse): void {
-  const parameters = new Set(
-    nodes
-      .filter((node) => node['class'] === 'LAMBDA')
-      .flatMap((node) => [...walk(node['lhs'])].map(firstName)),
-  );
+  const parameters = parametersOf(nodes);
   const known = new Set(
     [input?.name ?? '', ...(input?.columns ?? []).map(({ name }) => name)].map((name) => name.toLowerCase()),
   );
@@ -92,6 +99,8 @@ function assertNodes(nodes: readonly Syntax[], input: Relation | undefined, refu
     const position = node['query_location'];
     const refused = REFUSED_CLASSES[String(node['class'])];
     if (refused !== undefined) refuse(refused, position);
+    if (node['class'] === 'FUNCTION' && SEVERAL_ROWS.has(functionName(node)))
+      refuse(`The function ${functionName(node)} gives several rows, not one value`, position);
     try {
       assertAllowed(node, new Set(), [], '');
     } catch (error) {
@@ -102,6 +111,58 @@ function assertNodes(nodes: readonly Syntax[], input: Relation | undefined, refu
     if (!known.has(name) && !parameters.has(name) && !VALUE_KEYWORDS.has(name))
       refuse(noColumn(name, input), position);
   }
+}
+
+/** Of lambdas. */
+function parametersOf(nodes: readonly Syntax[]): ReadonlySet<string | undefined> {
+  const lambdas = nodes.filter((node) => node['class'] === 'LAMBDA');
+  return new Set(lambdas.flatMap((node) => [...walk(node['lhs'])].map(firstName)));
+}
+
+/**
+ * What can be told of a measure, which is one expression, before its input is known. The binder tells the rest in a run;
+ * here it would carry out what it can, a quantile's share for one.
+ * @throws EngineError SQL when a column stands in it by itself that it is not grouped by
+ */
+export async function assertOnePerGroup(
+  connection: DuckDBConnection,
+  { field, text }: AuthorText,
+  groupBy: readonly string[],
+): Promise<void> {
+  const before = 'SELECT ';
+  const { statements } = await serialize(connection, `${before}${text}`);
+  const nodes = [...walk(statements)];
+  const scalars = await scalarFunctions(connection, nodes);
+  const known = new Set([
+    ...groupBy.map((name) => name.toLowerCase()),
+    ...VALUE_KEYWORDS,
+    ...parametersOf(nodes),
+  ]);
+  // Any other function may be an aggregate, or a macro with one in it.
+  const isOneByOne = (node: Syntax) =>
+    node['class'] === 'FUNCTION' ? scalars.has(functionName(node)) : node['class'] !== 'WINDOW';
+  for (const node of walk(statements, isOneByOne)) {
+    const names = node['class'] === 'COLUMN_REF' ? (node['column_names'] as string[]) : [];
+    if (names.length === 0 || names.some((name) => known.has(name.toLowerCase()))) continue;
+    const place = placeOf(Number(node['query_location']) - before.length, text);
+    throw new EngineError(
+      'SQL',
+      `${field}: The column "${names.join('.')}" is not one value per group: put it into groupBy, or into an aggregate as any_value is${place}`,
+    );
+  }
+}
+
+async function scalarFunctions(
+  connection: DuckDBConnection,
+  nodes: readonly Syntax[],
+): Promise<ReadonlySet<string>> {
+  const names = nodes.flatMap((node) => (node['class'] === 'FUNCTION' ? [functionName(node)] : []));
+  if (names.length === 0) return new Set();
+  const found = await connection.runAndReadAll(
+    `SELECT function_name FROM duckdb_functions() WHERE function_name IN (${names.map(literal).join(', ')})
+     GROUP BY 1 HAVING bool_and(function_type = 'scalar')`,
+  );
+  return new Set(found.getRows().map(([name]) => String(name)));
 }
 
 function firstName(node: Syntax): string | undefined {

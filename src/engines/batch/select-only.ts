@@ -120,7 +120,7 @@ export function assertAllowed(
   if (node['class'] === 'PARAMETER') refuse('A transformation has no prepared-statement parameters');
 }
 
-function functionName(node: unknown): string {
+export function functionName(node: unknown): string {
   const name = isSyntax(node) ? node['function_name'] : undefined;
   return typeof name === 'string' ? name.toLowerCase() : 'of unknown name';
 }
@@ -133,13 +133,14 @@ function commonTableNames(node: Syntax): string[] {
   );
 }
 
-export function* walk(value: unknown): Generator<Syntax> {
+/** The node and all within it; of what `isEntered` is false for, nothing. */
+export function* walk(value: unknown, isEntered: (node: Syntax) => boolean = () => true): Generator<Syntax> {
   // A loop, not recursion: DuckDB's parser allows trees deeper than a JavaScript stack.
   const waiting: unknown[] = [value];
   while (waiting.length > 0) {
     const next = waiting.pop();
     if (Array.isArray(next)) for (const element of next) waiting.push(element);
-    else if (isSyntax(next)) {
+    else if (isSyntax(next) && isEntered(next)) {
       yield next;
       // What a constant holds is data of the author's choosing, not syntax.
       if (next['class'] !== 'CONSTANT') waiting.push(...Object.values(next));

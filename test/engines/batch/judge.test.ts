@@ -7,6 +7,12 @@ const engine = new BatchEngine();
 const select = (text: string): AuthorText => ({ language: 'select', text, inputs: ['a'] });
 const where = (text: string): AuthorText => ({ language: 'expression', text, field: 'where' });
 const term = (text: string): AuthorText => ({ language: 'orderTerm', text, field: 'orderBy' });
+const measure = (text: string, ...groupBy: string[]): AuthorText => ({
+  language: 'measure',
+  text,
+  field: 'measures',
+  groupBy,
+});
 const code = (text: string): AuthorText => ({ language: 'javascript', text });
 const pattern = (text: string): AuthorText => ({ language: 'regex', text });
 
@@ -21,6 +27,27 @@ const WRONG: readonly [AuthorText, string][] = [
   [where('n >'), 'where: syntax error at end of input (line 1, column 4 of the SQL)'],
   [where('n IN (SELECT 1)'), 'where: A subquery is not available here (line 1, column 3 of the SQL)'],
   [term('n DESC, m'), 'orderBy must be one column or expression to order by.'],
+  [
+    where('n > 1 OR\n unnest(l)'),
+    'where: The function unnest gives several rows, not one value (line 2, column 2 of the SQL)',
+  ],
+  [
+    term('list.UNLIST()'),
+    'orderBy: The function unlist gives several rows, not one value (line 1, column 1 of the SQL)',
+  ],
+  [
+    measure('max(n) +\n Unnest(list(n))'),
+    'measures: The function unnest gives several rows, not one value (line 2, column 2 of the SQL)',
+  ],
+  [
+    measure('amount', 'country'),
+    'measures: The column "amount" is not one value per group: put it into groupBy, or into an aggregate as any_value is (line 1, column 1 of the SQL)',
+  ],
+  [
+    measure("sum(n) > 0 AND\n upper(o.name) = 'A'"),
+    'measures: The column "o.name" is not one value per group: put it into groupBy, or into an aggregate as any_value is (line 2, column 8 of the SQL)',
+  ],
+  [measure('sum(n'), 'measures: syntax error at end of input (line 1, column 6 of the SQL)'],
   [
     code('function transform(row) {\n  return row'),
     "SyntaxError in line 2: unexpected token in expression: ''",
@@ -37,6 +64,16 @@ const RIGHT: readonly AuthorText[] = [
   where('unknown > 1 AND no_such_function(x)'),
   where('list_filter(l, x -> x > y)'),
   term('a.n DESC NULLS LAST'),
+  ...[
+    '1',
+    'current_date',
+    'sum(n) + max(upper(name)) FILTER (m > 1)',
+    'sum(n) OVER (ORDER BY n)',
+    'no_such_function(n)',
+    'list_transform(list(n), x -> x + 1)',
+    'generate_series(1, 3)',
+    'upper(Country) || o.country || country.code || count(*)',
+  ].map((text) => measure(text, 'COUNTRY')),
   code('function transform(row) { return row?.a ?? 1n }'),
   code('while (true) {}'),
   pattern("^\\d+ it's$"),

@@ -20,7 +20,7 @@ const TEXTS: Readonly<Record<string, Reader>> = {
       : [],
   'transformation:filter': expression,
   'transformation:deduplicate': (item) => within(item, 'orderBy', 'orderTerm'),
-  'transformation:aggregate': (item) => within(item, 'measures', 'expression'),
+  'transformation:aggregate': measures,
   'transformation:javascript': ({ value: { code: text }, path }) =>
     typeof text === 'string' ? [[{ language: 'javascript', text }, [...path, 'code']]] : [],
   'target:postgres': condition,
@@ -62,6 +62,20 @@ function textsOfCheck({ on, path, value: { type, sql, pattern } }: WrittenCheck)
     return [[{ language: 'regex', text: pattern }, [...path, 'pattern']]];
   return [];
 }
+
+/** A measure is also judged by what it is grouped by, where that is known. */
+function measures(item: Item): Found[] {
+  const { groupBy = [] } = item.value;
+  const found = within(item, 'measures', 'expression');
+  if (!Array.isArray(groupBy) || !groupBy.every(isFixedName)) return found;
+  return found.map(([author, path]) => [
+    { language: 'measure', text: author.text, field: 'measures', groupBy },
+    path,
+  ]);
+}
+
+const isFixedName = (name: unknown): name is string =>
+  typeof name === 'string' && placeholdersIn(name).length === 0;
 
 function at({ value, path }: Item, field: string, language: 'expression'): Found[] {
   const text = value[field];

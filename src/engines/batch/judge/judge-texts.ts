@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { AuthorText } from '../../engine.js';
 import { EngineError } from '../../engine-error.js';
-import { assertExpression } from '../author-expression.js';
+import { assertExpression, assertOnePerGroup } from '../author-expression.js';
 import { AuthorError, Sandbox } from '../javascript/sandbox.js';
 import { assertReadsOnly } from '../select-only.js';
 import { literal } from '../sql-text.js';
@@ -47,6 +47,9 @@ async function read(connection: DuckDBConnection, author: AuthorText): Promise<v
     case 'expression':
     case 'orderTerm':
       return assertExpression(connection, author, undefined, author.language);
+    case 'measure':
+      await assertExpression(connection, author, undefined);
+      return assertOnePerGroup(connection, author, author.groupBy);
     case 'javascript':
       return Sandbox.parse(author.text);
     case 'regex':

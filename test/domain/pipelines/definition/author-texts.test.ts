@@ -6,7 +6,8 @@ import { HEAD } from './definitions.js';
 function texts(yaml: string): string[] {
   return parseDefinition(HEAD + yaml).texts.map(({ author, error }) => {
     const { line, column, path } = error('');
-    return `${line}:${column} ${path}: ${author.language} ${author.text}`;
+    const by = author.language === 'measure' ? ` by ${author.groupBy.join(', ')}` : '';
+    return `${line}:${column} ${path}: ${author.language}${by} ${author.text}`;
   });
 }
 
@@ -25,7 +26,7 @@ transformations:
   - { id: s, type: sql, inputs: [a, p], sql: FROM a }
   - { id: f, type: filter, where: n > 1 }
   - { id: d, type: deduplicate, keys: [n], orderBy: [n, m DESC] }
-  - { id: g, type: aggregate, measures: { total: sum(n) } }
+  - { id: g, type: aggregate, groupBy: [m], measures: { total: sum(n) } }
   - { id: j, type: javascript, code: "let x" }
 quality:
   - { on: s, type: customSql, sql: FROM s }
@@ -37,7 +38,7 @@ target: { id: z, type: postgres, connection: c, table: t, mode: MERGE, keys: [n]
     '8:35 transformations[1].where: expression n > 1',
     '9:54 transformations[2].orderBy[0]: orderTerm n',
     '9:57 transformations[2].orderBy[1]: orderTerm m DESC',
-    '10:50 transformations[3].measures.total: expression sum(n)',
+    '10:64 transformations[3].measures.total: measure by m sum(n)',
     '11:38 transformations[4].code: javascript let x',
     '15:95 target.deleteWhen: expression gone',
     '13:36 quality[0].sql: select FROM s',
@@ -51,6 +52,16 @@ target: { id: z, type: file, path: z.csv }
 parameters: [{ id: n, type: INTEGER }]`;
   expect(texts(yaml)).toEqual([]);
   expect(texts(yaml.replace('{{ params.n }}', '1'))).toHaveLength(1);
+});
+
+it('what a measure is grouped by is known only without placeholders', () => {
+  const aggregate = (groupBy: string) => `${FILE}transformations:
+  { id: b, type: aggregate, measures: { n: x }${groupBy} }
+target: { id: z, type: file, path: z.csv }
+parameters: [{ id: n, type: STRING }]`;
+  const place = '5:44 transformations.measures.n:';
+  expect(texts(aggregate(''))).toEqual([`${place} measure by  x`]);
+  expect(texts(aggregate(', groupBy: ["{{ params.n }}"]'))).toEqual([`${place} expression x`]);
 });
 
 it.each(['postgres', 'mysql'])("what %s carries out, or may, is in that server's dialect", (type) => {

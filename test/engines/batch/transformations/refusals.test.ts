@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { TransformationSpec } from '../../../../src/engines/task-spec.js';
-import { type EngineFixture, inline, openEngine } from '../engine-fixture.js';
+import { type EngineFixture, inline, openEngine, query } from '../engine-fixture.js';
 
 let engine: EngineFixture;
 let number = 0;
@@ -62,6 +62,11 @@ describe('what is refused', () => {
       /^measures.x: .*GROUP BY/s,
     ],
     [
+      'a measure of several rows',
+      { type: 'aggregate', measures: { n: 'count(*)', x: 'unnest(list(id))' } },
+      /^measures.x: The function unnest gives several rows, not one value \(line 1, column 1 of the SQL\)/,
+    ],
+    [
       'two columns of one name',
       { type: 'aggregate', groupBy: ['id'], measures: { ID: 'count(*)' } },
       /^measures: two columns would be named "ID"/,
@@ -89,6 +94,20 @@ describe('what is refused', () => {
       kind: 'SQL',
       message: expect.stringMatching(message),
     });
+  });
+
+  it('every function that DuckDB makes of unnest', async () => {
+    const made = await query(
+      `SELECT DISTINCT function_name AS name, len(parameters) AS n FROM duckdb_functions()
+       WHERE function_type = 'macro' AND regexp_matches(macro_definition, '\\bun(nest|list)\\(', 'i')`,
+    );
+    expect(made.length).toBeGreaterThan(0);
+    for (const { name, n } of made) {
+      const x = `${name}(${Array.from({ length: Number(n) }, () => 'NULL').join(', ')})`;
+      await expect(transform({ type: 'aggregate', measures: { x } }, 'orders')).rejects.toMatchObject({
+        message: expect.stringMatching(/^measures.x: The function \w+ gives several rows/),
+      });
+    }
   });
 
   it('a value that does not cast, named by its column and not shown', async () => {
