@@ -1,7 +1,9 @@
-import type { Client } from 'pg';
+import { type Client, DatabaseError } from 'pg';
 import { identifier } from '../batch/sql-text.js';
 import { queryOf } from '../batch/tasks/postgres-source.js';
 import type { EngineTask, ResultColumn } from '../engine.js';
+import { EngineError } from '../engine-error.js';
+import type { AggregateTransformationSpec } from '../task-spec.js';
 import { type SelectDialect, transformationSelect } from './transformation-select.js';
 
 /** PostgreSQL folds a name without quotes to lower case, and so authors will write it. */
@@ -29,11 +31,38 @@ export async function lookUpFor(client: Client, { spec }: EngineTask): Promise<v
 
 /** Makes the result of a source or transformation a temporary view under its id, which ends with the connection. */
 export async function createView(client: Client, task: EngineTask): Promise<void> {
+  await createViewAs(client, unqualified(task.id), task);
+  if (task.spec.type === 'aggregate') await assertOnePerGroup(client, task, task.spec);
+}
+
+async function createViewAs(client: Client, name: string, task: EngineTask): Promise<void> {
   // The extended protocol takes one statement only, and a view takes nothing but a query: no text can write here.
   await client.query({
-    text: `CREATE TEMP VIEW ${unqualified(task.id)} AS ${await selectOf(client, task)}`,
+    text: `CREATE TEMP VIEW ${name} AS ${await selectOf(client, task)}`,
     queryMode: 'extended',
   } as { text: string });
+}
+
+/** Of a set PostgreSQL makes a row for each value, except in a CASE, which cannot stay: it loses the precision of a type. */
+async function assertOnePerGroup(
+  client: Client,
+  task: EngineTask,
+  spec: AggregateTransformationSpec,
+): Promise<void> {
+  const cases = Object.entries(spec.measures).map(([name, sql]) => [
+    name,
+    `CASE WHEN true THEN (${sql}\n) END`,
+  ]);
+  const name = identifier('opsgraph measures');
+  try {
+    await createViewAs(client, name, { ...task, spec: { ...spec, measures: Object.fromEntries(cases) } });
+  } catch (cause) {
+    if (!(cause instanceof DatabaseError && cause.code === '0A000')) throw cause;
+    throw new EngineError('SQL', 'measures: A set-returning function gives several rows, not one value.', {
+      cause,
+    });
+  }
+  await client.query(`DROP VIEW pg_temp.${name}`);
 }
 
 /** With PostgreSQL's names of the types. */

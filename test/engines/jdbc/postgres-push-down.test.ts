@@ -259,6 +259,21 @@ describe('a graph pushed down to PostgreSQL', () => {
     expect(await rows('orders')).toHaveLength(4);
   });
 
+  it('refuses a measure of several rows, and leaves the types of the others as they are', async () => {
+    const graph = (x: string) => [
+      jdbc.source('orders'),
+      jdbc.transform('made', { type: 'aggregate', groupBy: ['customer'], measures: { x } }, ['orders']),
+      jdbc.target('out', 'made'),
+    ];
+    await expect(jdbc.push(graph('generate_series(1, 2) + count(*)'))).rejects.toMatchObject({
+      kind: 'SQL',
+      taskId: 'made',
+      message: 'measures: A set-returning function gives several rows, not one value.',
+    });
+    const { columns } = await jdbc.push(graph('max(amount)::numeric(9, 3)'));
+    expect(columns?.[1]).toEqual({ name: 'x', type: 'numeric(9,3)' });
+  });
+
   it('is interrupted by a cancel, and leaves the target as it was', async () => {
     await warehouse.client.query('CREATE TABLE mart.t (id bigint); INSERT INTO mart.t VALUES (1)');
     const cancel = new AbortController();
