@@ -17,7 +17,8 @@ interface Transport {
 
 /** First match wins. What is not here (decimals, dates, times, UUIDs) goes as its text. */
 const TRANSPORTS: readonly Transport[] = [
-  { pattern: /^(BOOLEAN|VARCHAR|JSON|U?TINYINT|U?SMALLINT|U?INTEGER)$/, sql: (value) => value },
+  { pattern: /^JSON$/, sql: (value) => value, kind: 'json' },
+  { pattern: /^(BOOLEAN|VARCHAR|U?TINYINT|U?SMALLINT|U?INTEGER)$/, sql: (value) => value },
   { pattern: /^(U?BIGINT|U?HUGEINT)$/, kind: 'integer' },
   {
     pattern: /^(FLOAT|DOUBLE)$/,

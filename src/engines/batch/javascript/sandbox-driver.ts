@@ -1,6 +1,6 @@
 /**
  * Runs inside the interpreter around the author's `transform`; it takes what it needs of the language before their code
- * runs, so that they can redefine nothing it uses. Evaluates to a function of a row's kind.
+ * runs, so that they can redefine nothing it uses. Evaluates to a function of a row's kind and of the mark of wide numbers in JSON.
  */
 export const DRIVER = `(function () {
   const { parse, stringify } = JSON;
@@ -8,9 +8,9 @@ export const DRIVER = `(function () {
   const { isSafeInteger, isFinite } = Number;
   const { keys, assign, defineProperty } = Object;
   const ToNumber = Number, ToBigInt = BigInt, ToString = String, PromiseClass = Promise;
-  const { toLowerCase, includes, isWellFormed } = ''.constructor.prototype;
+  const { toLowerCase, includes, startsWith, slice, isWellFormed } = ''.constructor.prototype;
   const call = (() => {}).call.bind((() => {}).call);
-  defineProperty(BigInt.prototype, 'toJSON', { value: function () { return ToString(this); } });
+  defineProperty(BigInt.prototype, 'toJSON', { value: function () { return written(this, isMarking); } });
   delete Math.random;
 
   class RowError extends Error {}
@@ -18,6 +18,28 @@ export const DRIVER = `(function () {
   // Names of all columns returned so far, as they are spelled and by their lower case.
   const spelled = { __proto__: null }, folded = { __proto__: null };
   let names = [], unbounded = { __proto__: null };
+  // Columns that are JSON or hold it; only in them a BigInt stays a number.
+  const withJson = { __proto__: null };
+  let mark, hasMarks = false, encoded, isMarking = false;
+
+  function written(bigint, isMarked) {
+    return (isMarked ? mark : '') + ToString(bigint);
+  }
+
+  function holdsJson(kind) {
+    if (kind.each !== undefined) return holdsJson(kind.each);
+    if (kind.fields === undefined) return kind === 'json';
+    for (let i = 0; i < kind.fields.length; i++) if (holdsJson(kind.fields[i].kind)) return true;
+    return false;
+  }
+
+  function unmarked(value) {
+    if (typeof value === 'string') return call(startsWith, value, mark) ? ToBigInt(call(slice, value, mark.length)) : value;
+    if (typeof value !== 'object' || value === null) return value;
+    const own = keys(value);
+    for (let i = 0; i < own.length; i++) value[own[i]] = unmarked(value[own[i]]);
+    return value;
+  }
 
   function decode(value, kind) {
     if (kind === 'integer' || kind === 'double') {
@@ -25,6 +47,7 @@ export const DRIVER = `(function () {
       const number = ToNumber(value);
       return kind === 'double' || isSafeInteger(number) ? number : ToBigInt(value);
     }
+    if (kind === 'json') return hasMarks ? unmarked(value) : value;
     if (value === null) return null;
     if (isArray(value)) {
       for (let i = 0; i < value.length; i++) value[i] = decode(value[i], kind.each);
@@ -43,7 +66,8 @@ export const DRIVER = `(function () {
   }
 
   // Within a value JSON would leave out a function, and make a null of a number that is not finite.
-  function within(_, value) {
+  function within(name, value) {
+    if (this === encoded) isMarking = name in withJson;
     const type = typeof value;
     if (type === 'function' || type === 'symbol') throw new RowError('holds a ' + type);
     return type === 'number' && !isFinite(value) ? ToString(value) : value;
@@ -94,16 +118,24 @@ export const DRIVER = `(function () {
       if (type === 'object' && value !== null) isNested = true;
       if (type === 'bigint' || (type === 'number' && !isFinite(value))) {
         if (copy === row) copy = assign({ __proto__: null }, row);
-        copy[name] = ToString(value);
+        copy[name] = type === 'bigint' ? written(value, name in withJson) : ToString(value);
         if (type === 'number') unbounded[name] = true;
       }
     }
-    return asUnicode(isNested ? stringify(copy, within) : stringify(copy));
+    if (!isNested) return asUnicode(stringify(copy));
+    encoded = copy;
+    const line = stringify(copy, within);
+    isMarking = false;
+    return asUnicode(line);
   }
 
-  return function (transform, kind) {
+  return function (transform, kind, markOfWide) {
+    mark = markOfWide;
+    if (kind !== undefined)
+      for (let i = 0; i < kind.fields.length; i++) if (holdsJson(kind.fields[i].kind)) withJson[kind.fields[i].name] = true;
     function run(text) {
       const rows = parse(text);
+      hasMarks = call(includes, text, mark);
       let lines = '';
       let count = 0;
       for (let i = 0; i < rows.length; i++) {

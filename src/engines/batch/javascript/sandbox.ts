@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   DefaultIntrinsics,
   getQuickJS,
@@ -7,11 +8,16 @@ import {
   type QuickJSWASMModule,
 } from 'quickjs-emscripten';
 import { DRIVER } from './sandbox-driver.js';
+import { markWide, unmarkWide } from './wide-json.js';
 
-/** Of a value that comes as text, an integer that may be beyond 2^53 or a number that may not be finite, or holds such ones. */
+/**
+ * Of a value that is not what it is in JSON, or holds such ones: integers that may be beyond 2^53 and numbers that may not
+ * be finite come as text, and the former within JSON as marked text.
+ */
 export type Kind =
   | 'integer'
   | 'double'
+  | 'json'
   | { each: Kind }
   | { fields: readonly { name: string; kind: Kind }[] };
 
@@ -85,6 +91,8 @@ const KNOWN_NAMES = new Set([
 export class Sandbox {
   readonly #code: string;
   readonly #columns: readonly string[];
+  /** Seen by no code of the author's, whose result is therefore the same whatever it is. */
+  readonly #mark = `${randomUUID()} `;
   readonly #runtime: QuickJSRuntime;
   readonly #context: QuickJSContext;
   #run: QuickJSHandle | undefined;
@@ -138,13 +146,14 @@ export class Sandbox {
     if (context.typeof(transform) !== 'function')
       throw new AuthorError('The code defines no function named transform', undefined);
     const described = this.#unwrap(context.evalCode(`(${JSON.stringify(kind)})`, 'driver.js'), undefined);
+    const mark = context.newString(this.#mark);
     const made = this.#unwrap(
-      context.callFunction(driver, context.undefined, transform, described),
+      context.callFunction(driver, context.undefined, transform, described, mark),
       undefined,
     );
     this.#run = context.getProp(made, 'run');
     this.#progress = context.getProp(made, 'progress');
-    for (const handle of [driver, transform, described, made]) handle.dispose();
+    for (const handle of [driver, transform, described, mark, made]) handle.dispose();
   }
 
   /** `text` is a JSON array of rows. @throws AuthorError */
@@ -153,7 +162,7 @@ export class Sandbox {
     this.#row = -1;
     this.#timedOut = false;
     this.#deadline = Date.now() + ROW_LIMIT_MS;
-    const argument = context.newString(text);
+    const argument = context.newString(markWide(text, this.#mark));
     if (!this.#run) throw new Error('The sandbox was not loaded.');
     const result = context.callFunction(this.#run, context.undefined, argument);
     argument.dispose();
@@ -162,7 +171,11 @@ export class Sandbox {
     lines.dispose();
     // Without room for its copy the interpreter gives an empty text, and no error.
     if (copy.length !== this.#number('length')) throw new AuthorError(TOO_LARGE, undefined);
-    return { lines: copy, rows: this.#number('count'), found: JSON.parse(this.#text('found')) };
+    return {
+      lines: unmarkWide(copy, this.#mark),
+      rows: this.#number('count'),
+      found: JSON.parse(this.#text('found')),
+    };
   }
 
   /** Asked by the interpreter every few thousand steps. The limit begins anew with each row. */

@@ -50,6 +50,38 @@ describe('a time before year 1 or without end', () => {
   });
 });
 
+describe('a whole number beyond 2^53 in JSON', () => {
+  const WIDE = `{"id":12345678901234567890,"text":"12345678901234567890, \\"1","list":[-9007199254740993,1.5,10]}`;
+
+  it.each([
+    [`'${WIDE}'::JSON`, WIDE, 'JSON'],
+    ["'12345678901234567890123'::JSON", '12345678901234567890123', 'JSON'],
+    [`{'j': '${WIDE}'::JSON, 'n': 9007199254740993}`, null, 'STRUCT(j JSON, n BIGINT)'],
+    [`'"12345678901234567890"'::JSON`, '"12345678901234567890"', 'JSON'],
+  ])('comes back as it went in: %s', async (value, text, type) => {
+    const [got, found] = await through(value);
+    expect(found).toBe(type);
+    if (text === null) expect(got).toContain('"id":12345678901234567890');
+    else expect(got).toBe(text);
+  });
+
+  it('is a BigInt', async () => {
+    const code =
+      'function transform({ c }) { c.id += 1n; c.seen = typeof c.id + JSON.stringify({ n: c.id }); return { c } }';
+    expect(await through(`'{"id":12345678901234567890}'::JSON`, code)).toEqual([
+      '{"id":12345678901234567891,"seen":"bigint{\\"n\\":\\"12345678901234567891\\"}"}',
+      'JSON',
+    ]);
+  });
+
+  it('stands beside doubles of as many digits', async () => {
+    const value =
+      "{'j': '12345678901234567890'::JSON, 'd': [1e15::DOUBLE, 1e16, 1e17, 1e20, 123456789012345678], 'f': 1e17::FLOAT}";
+    const [text] = await through(value);
+    expect(text).toBe((await query(`SELECT CAST(${value} AS VARCHAR) AS text`))[0]?.['text']);
+  });
+});
+
 describe('a value that holds others', () => {
   it.each([
     ["['inf'::DOUBLE, 'nan', '-inf', 1.5, NULL]", '[inf, nan, -inf, 1.5, NULL]', 'DOUBLE[]'],
