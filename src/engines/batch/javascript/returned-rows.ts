@@ -33,33 +33,33 @@ export async function returnedRows(
   if (declared) return declaredRows(connection, path, names, declared);
   if (rows === 0) return `SELECT * FROM ${identifier(input.name)} LIMIT 0`;
   if (names.length === 0) throw new EngineError('SQL', 'code: No row that transform returned has a column.');
-  const options = jsonOptions('ndjson', undefined);
-  const found = await describeColumns(
-    connection,
-    `read_json(${[fileLiteral(path), ...options, 'records = true'].join(', ')})`,
-  );
-  const known = found.flatMap(({ name }) => {
+  const known = names.flatMap((name) => {
     const column = input.columns.find((each) => sameName(each.name, name));
     return column ? [{ name, type: column.type }] : [];
   });
   const kept = await unchanged(connection, path, known);
-  const numbers = found.filter(({ name }) => unbounded.has(name) && !kept.some((each) => each.name === name));
+  const numbers = names.filter((name) => unbounded.has(name) && !kept.some((each) => each.name === name));
   const doubles = await unchanged(
     connection,
     path,
-    numbers.map(({ name }) => ({ name, type: DOUBLE })),
+    numbers.map((name) => ({ name, type: DOUBLE })),
   );
   const restorable = new Map([...kept, ...doubles].map(({ name, type }) => [name, type]));
-  const types = found.map(({ name, type: guessed }) => {
-    const type = restorable.get(name);
-    return { name, type: type === undefined ? guessed : readType(type) };
-  });
-  const list = found.map(({ name }) => {
-    const type = restorable.get(name);
+  const guesses = names.every((name) => restorable.has(name)) ? [] : await guessed(connection, path);
+  const columns = names.flatMap((name) => {
     const column = identifier(name);
-    return type === undefined ? column : `${restored(column, type)} AS ${column}`;
+    const type = restorable.get(name);
+    if (type) return [{ name, type: readType(type), sql: `${restored(column, type)} AS ${column}` }];
+    const guess = guesses.find((each) => each.name === name);
+    return guess ? [{ ...guess, sql: column }] : [];
   });
-  return `SELECT ${list.join(', ')} FROM ${reader(path, types)}`;
+  return `SELECT ${columns.map(({ sql }) => sql).join(', ')} FROM ${reader(path, columns)}`;
+}
+
+/** With types read from all values, which takes memory for each key that any object within them has. */
+function guessed(connection: DuckDBConnection, path: string): Promise<ResultColumn[]> {
+  const options = [fileLiteral(path), ...jsonOptions('ndjson', undefined), 'records = true'];
+  return describeColumns(connection, `read_json(${options.join(', ')})`);
 }
 
 async function declaredRows(
@@ -105,5 +105,6 @@ async function unchanged(
 
 function reader(path: string, columns: readonly ResultColumn[]): string {
   const types = columns.map(({ name, type }) => `${literal(name)}: ${literal(type)}`).join(', ');
-  return `read_json(${fileLiteral(path)}, format = 'newline_delimited', columns = {${types}})`;
+  // Without `records` DuckDB looks for it in all that the rows hold, though the columns are given.
+  return `read_json(${fileLiteral(path)}, format = 'newline_delimited', records = true, columns = {${types}})`;
 }

@@ -111,8 +111,10 @@ export const DRIVER = `(function () {
     const own = keys(row);
     for (let i = 0; i < own.length; i++) {
       const name = own[i];
-      if (!(name in spelled)) meet(name);
       const value = row[name];
+      // JSON leaves it out.
+      if (value === undefined) continue;
+      if (!(name in spelled)) meet(name);
       const type = typeof value;
       if (type === 'function' || type === 'symbol') throw new RowError('holds a ' + type);
       if (type === 'object' && value !== null) isNested = true;

@@ -43,6 +43,14 @@ describe('columns that code returns', () => {
     expect(types).toContain('k49 BIGINT');
   });
 
+  it('are none where every value is undefined', async () => {
+    const { types } = await transform(returning('({ id: undefined, other: id })'));
+    expect(types).toEqual(['other BIGINT']);
+    expect(
+      (await transform('function transform(row) { return { ...row, c0: undefined } }', 'wide')).types,
+    ).toHaveLength(299);
+  });
+
   it.each([
     [
       'differ by case alone in one row',

@@ -82,6 +82,17 @@ describe('a whole number beyond 2^53 in JSON', () => {
   });
 });
 
+it('needs no memory for each key of its maps', async () => {
+  await engine.run(
+    'keyed',
+    sql("SELECT MAP {range: 1.5::DOUBLE, range + 1: 'inf'::DOUBLE} AS c FROM range(30000)"),
+  );
+  const outcome = await engine.run('kept', { kind: 'transformation', type: 'javascript', code: SAME }, [
+    'keyed',
+  ]);
+  expect(outcome).toMatchObject({ rows: 30000, columns: [{ name: 'c', type: 'MAP(BIGINT, DOUBLE)' }] });
+});
+
 describe('a value that holds others', () => {
   it.each([
     ["['inf'::DOUBLE, 'nan', '-inf', 1.5, NULL]", '[inf, nan, -inf, 1.5, NULL]', 'DOUBLE[]'],
