@@ -62,11 +62,12 @@ export function boundRepository(
 
   async function fetch(...[name, , , now, options]: Arguments<'getNextJobToRun'>) {
     fetching.set(name, (fetching.get(name) ?? 0) + 1);
+    let job: JobParameters | undefined;
     try {
       // Only what is due: Agenda would also lock, ahead of time, what is due before its next poll.
       const due = new Date();
       const expired = new Date(due.getTime() - (lockLifetimes.get(name) ?? 0));
-      const job = await store.getNextJobToRun(name, due, expired, now, options);
+      job = await store.getNextJobToRun(name, due, expired, now, options);
       if (job?._id === undefined) return undefined;
       held.set(job._id, { name, started: false });
       lastServed.set(name, Date.now());
@@ -74,6 +75,8 @@ export function boundRepository(
       return { ...job, lockedAt: NEVER_EXPIRES };
     } finally {
       fetching.set(name, (fetching.get(name) ?? 1) - 1);
+      // Whoever was refused the place while this one looked in vain would otherwise wait for the next poll.
+      if (job === undefined) offerRoom();
     }
   }
 
