@@ -19,11 +19,14 @@ import { holdLease } from './run-lease.js';
 import { RunRecorder } from './run-recorder.js';
 import { runTasks } from './run-tasks.js';
 import { planRun, type RunUnit } from './run-units.js';
+import { startsOver } from './start-in-turn.js';
 import { runDeadline } from './task-policy.js';
 
 const THREADS_PER_RUN = 2;
 /** A run that takes its worker down with it would otherwise take down one after the other. */
 const MAX_LOSSES = 5;
+/** A hundred runs that are asked for at once are accepted in this time. */
+const WAIT_FOR_STARTS_MS = 1_000;
 
 /**
  * Takes up the run that is next, if there is one with a place, and carries it to its end, or until this worker is told
@@ -32,6 +35,7 @@ const MAX_LOSSES = 5;
 export async function executeRun(services: Services, draining: AbortSignal): Promise<void> {
   const pool = await nativePool(services.orm);
   const owner = newUuid();
+  await startsOver(WAIT_FOR_STARTS_MS);
   const run = await claimRun(pool, owner, services.now(), services.config);
   if (!run) return;
   const runId = run.id;

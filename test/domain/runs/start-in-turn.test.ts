@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { inTurn } from '../../../src/domain/runs/start-in-turn.js';
+import { inTurn, startsOver } from '../../../src/domain/runs/start-in-turn.js';
 
 const AT_A_TIME = 1;
 const MAX_WAITING = 1_000;
@@ -33,4 +33,19 @@ it('gives its turn to the next when a start fails', async () => {
   const next = inTurn(async () => 'started');
   for (const start of failing) await expect(start).rejects.toThrow('refused');
   await expect(next).resolves.toBe('started');
+});
+
+it('tells when nobody waits any more, or that it takes too long', async () => {
+  await startsOver(60_000);
+  const ended = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+  const order: string[] = [];
+  const starts = ended.map(({ promise }, n) => inTurn(() => promise).then(() => order.push(`start ${n}`)));
+  const over = startsOver(60_000).then(() => order.push('over'));
+  await startsOver(20);
+  order.push('too long');
+  for (const { resolve } of ended) resolve();
+  await Promise.all([...starts, over]);
+  expect(order.slice(0, 2)).toEqual(['too long', 'start 0']);
+  expect(new Set(order.slice(2))).toEqual(new Set(['start 1', 'over']));
+  await startsOver(60_000);
 });
